@@ -1,4 +1,4 @@
-"""Writes `hyperpod_constructs/facts/databases.tsv`: versions and instance classes of the engines of RDS.
+"""Writes `hyperpod_constructs/facts/databases.tsv`: versions and instance classes of the engines of RDS, versions of Valkey.
 
 The source is cfn-lint (MIT-0), which reads what RDS offers in each region; a class counts if one region has it.
 
@@ -17,18 +17,23 @@ from typing import Any
 from tools.generate_update_facts import CFN_LINT_VERSION, FACTS, check_version, package, read, write_or_check
 
 TABLE = FACTS.with_name("databases.tsv")
+CACHES = ("valkey",)
 ENGINES = ("aurora-mysql", "aurora-postgresql", "mariadb", "mysql", "postgres")
 
 
 def render() -> dict[Path, str]:
     """The table by its file."""
     check_version()
-    folder = package("cfnlint") / "data" / "schemas" / "extensions" / "aws_rds_dbinstance"
-    versions, classes = _of_engine(_versions(folder)), _of_engine(_classes(folder))
+    extensions = package("cfnlint") / "data" / "schemas" / "extensions"
+    folder, caches = extensions / "aws_rds_dbinstance", extensions / "aws_elasticache_cachecluster"
+    versions, classes = _of_engine((*_versions(folder), *_versions(caches))), _of_engine(_classes(folder))
     lines = (
-        f"# Engines of RDS with their versions and instance classes, as cfn-lint {CFN_LINT_VERSION} knows them (MIT-0).",
+        f"# Engines of RDS, and Valkey, with versions and instance classes, as cfn-lint {CFN_LINT_VERSION} knows them (MIT-0).",
         "# tools/generate_database_facts.py writes this file: engine, versions, families of classes with their sizes.",
-        *(f"{engine}\t{' '.join(sorted(versions[engine]))}\t{' '.join(_families(classes[engine]))}" for engine in ENGINES),
+        *(
+            f"{engine}\t{' '.join(sorted(versions[engine]))}\t{' '.join(_families(classes[engine]))}"
+            for engine in (*ENGINES, *CACHES)
+        ),
     )
     return {TABLE: "\n".join(lines) + "\n"}
 

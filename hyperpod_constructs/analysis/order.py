@@ -20,8 +20,8 @@ from hyperpod_constructs.facts.creation import Completion, completions
 from hyperpod_constructs.facts.property_schemas import property_schema
 from hyperpod_constructs.facts.reference_kinds import kind_of
 from hyperpod_constructs.templates.dependencies import awaits, references
-from hyperpod_constructs.templates.model import Model, Resource, Template, resource_of
-from hyperpod_constructs.templates.values import UNKNOWN, Text, Value, as_str, placed_leaves
+from hyperpod_constructs.templates.model import Model, Resource, Template, resource_of, target_of
+from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, Value, as_str, placed_leaves
 
 _BRACES = re.compile(r"\{([^}]*)\}")
 
@@ -86,7 +86,20 @@ def _things(resource: Resource, place: str) -> Iterator[Hashable]:
             yield from _parameter(resource, str(path[0]))
         else:
             text = as_str(value)
-            yield from references(value) if text is None else (text,)
+            yield from (*references(value), *_named(value)) if text is None else (text,)
+
+
+def _named(value: Value) -> Iterator[str]:
+    """A text with the names that its template gives to the resources in it."""
+    names = [_name_of(one) for one in (value.parts if isinstance(value, Text) else ())]
+    if names and None not in names:
+        yield "".join(map(str, names))
+
+
+def _name_of(part: Value) -> str | None:
+    if not isinstance(part, Reference):
+        return as_str(part)
+    return None if part.attribute is not None else _chosen_name(target_of(part))
 
 
 def _texts(resource: Resource, pattern: str) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """Engines of RDS: versions, instance classes, families of parameters, passwords: `databases.tsv` has the lists.
 
+It has the versions of Valkey too.
+
 >>> engine_of("aurora-mysql").has_class("db.t3.micro"), family_of("postgres", "16.4")
 (False, 'postgres16')
 """
@@ -87,6 +89,39 @@ PARAMETERS = NUMBERS | FLAGS | _MORE
 
 Source: https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/Appendix.MySQL.Parameters.html
 """
+
+_OF_BOTH = frozenset({"max_connections", "time_zone"})
+OF_POSTGRES = frozenset(
+    {
+        *("autovacuum", "autovacuum_max_workers", "autovacuum_naptime", "autovacuum_vacuum_scale_factor", "checkpoint_timeout"),
+        *("checkpoint_completion_target", "deadlock_timeout", "default_statistics_target", "effective_cache_size"),
+        *("effective_io_concurrency", "hot_standby_feedback", "idle_in_transaction_session_timeout", "lock_timeout"),
+        *("log_autovacuum_min_duration", "log_connections", "log_disconnections", "log_lock_waits", "log_statement"),
+        *("log_min_duration_statement", "log_temp_files", "maintenance_work_mem", "max_connections", "max_parallel_workers"),
+        *("max_parallel_workers_per_gather", "max_replication_slots", "max_wal_senders", "max_wal_size", "max_worker_processes"),
+        *("min_wal_size", "password_encryption", "pg_stat_statements.track", "random_page_cost", "rds.force_ssl"),
+        *("rds.log_retention_period", "rds.logical_replication", "shared_buffers", "shared_preload_libraries"),
+        *("ssl_min_protocol_version", "statement_timeout", "synchronous_commit", "temp_buffers", "track_activity_query_size"),
+        *("track_io_timing", "wal_buffers", "work_mem"),
+    }
+)
+"""Parameters of PostgreSQL that groups often set (as of 2026-11-27).
+
+Sources: https://www.postgresql.org/docs/16/runtime-config.html and
+https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/Appendix.PostgreSQL.CommonDBATasks.Parameters.html
+"""
+
+
+def foreign_parameter(family: str, name: str) -> str | None:
+    """The engine of a parameter that a family surely does not have.
+
+    >>> foreign_parameter("mysql8.0", "shared_buffers"), foreign_parameter("mysql8.0", "innodb_io_capacity")
+    ('PostgreSQL', None)
+    """
+    if "postgres" in family:
+        return "MySQL" if name in PARAMETERS - OF_POSTGRES - _OF_BOTH else None
+    return "PostgreSQL" if name in OF_POSTGRES - PARAMETERS - _OF_BOTH else None
+
 
 _NEWER = 12
 """Minor versions beyond the newest known one that may be there by now."""

@@ -87,6 +87,11 @@ BY_NAME: Mapping[str, ReferenceKind] = {
     "VpcPeeringConnectionId": _kind("the id of a peering", EC2_VPCPeeringConnection=(None, "Id")),
 }
 
+_CACHE = {
+    "CacheParameterGroupName": _kind("the name of a parameter group", ElastiCache_ParameterGroup=(None, "CacheParameterGroupName")),
+    "CacheSubnetGroupName": _kind("the name of a subnet group", ElastiCache_SubnetGroup=(None, "CacheSubnetGroupName")),
+}
+
 OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::EC2::Route": {
         "GatewayId": _kind(
@@ -98,6 +103,9 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     },
     "AWS::Backup::BackupPlan": {
         "TargetBackupVault": _kind("the name of a vault", Backup_BackupVault=(None, "BackupVaultName")),
+    },
+    "AWS::Backup::BackupSelection": {
+        "BackupPlanId": _kind("the id of a plan", Backup_BackupPlan=(None, "BackupPlanId")),
     },
     "AWS::CloudFormation::WaitCondition": {
         "Handle": _kind("the handle of the condition", CloudFormation_WaitConditionHandle=(None,))
@@ -123,6 +131,8 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::EKS::FargateProfile": {"ClusterName": _EKS, "PodExecutionRoleArn": _ROLE},
     "AWS::EKS::Nodegroup": {"ClusterName": _EKS, "NodeRole": _ROLE},
     "AWS::EKS::PodIdentityAssociation": {"ClusterName": _EKS},
+    "AWS::ElastiCache::CacheCluster": _CACHE,
+    "AWS::ElastiCache::ReplicationGroup": _CACHE,
     "AWS::FSx::DataRepositoryAssociation": {"FileSystemId": _SYSTEM},
     "AWS::FSx::Volume": {
         "ParentVolumeId": _kind("the id of a volume", FSx_FileSystem=("RootVolumeId",), FSx_Volume=(None, "VolumeId")),
@@ -134,6 +144,9 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::IAM::RolePolicy": {"RoleName": _ROLE_NAME},
     "AWS::KMS::Alias": {"TargetKeyId": _kind("a key", KMS_Key=(None, "Arn", "KeyId"), KMS_ReplicaKey=(None, "Arn", "KeyId"))},
     "AWS::CodeBuild::Project": {"GroupName": _LOGS},
+    "AWS::LakeFormation::PrincipalPermissions": {
+        "DataLakePrincipalIdentifier": _kind("the ARN of a user or a role", IAM_Role=("Arn",), IAM_User=("Arn",)),
+    },
     "AWS::Lambda::Alias": {"FunctionName": _FUNCTION},
     "AWS::Lambda::EventInvokeConfig": {"FunctionName": _FUNCTION},
     "AWS::Lambda::EventSourceMapping": {"FunctionName": _FUNCTION},

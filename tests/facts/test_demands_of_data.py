@@ -62,7 +62,6 @@ def volume(**settings: Any) -> dict[str, Any]:
         (CACHE, {"NumCacheClusters": 2, "ReplicasPerNodeGroup": 1}, {"NumCacheClusters": 2}),
         (CACHE, {"CacheNodeType": "cache.r6gd.xlarge"}, {"CacheNodeType": "cache.r6gd.xlarge", "DataTieringEnabled": True}),
         ("AWS::ElastiCache::ServerlessCache", {"MajorEngineVersion": "8.0"}, {"MajorEngineVersion": "8"}),
-        (MEMORY, {"TLSEnabled": False, "ACLName": "team"}, {"TLSEnabled": False, "ACLName": "open-access"}),
         (MEMORY, {"NumReplicasPerShard": 6}, {"NumReplicasPerShard": 5}),
         ("AWS::MemoryDB::User", {"AuthenticationMode": {"Type": "password"}}, {"AuthenticationMode": {"Type": "iam"}}),
         (SEARCH, {"DomainName": "Search"}, {"DomainName": "search"}),

@@ -97,9 +97,10 @@ def _begins_otherwise(pattern: str, text: Text) -> bool:
     first, addresses = text.parts[0], _addresses(pattern)
     if isinstance(first, Reference):
         return bool(addresses) and _gives_no(pattern, first)
-    return (
-        isinstance(first, str) and bool(addresses) and not any(first.startswith(one) or one.startswith(first) for one in addresses)
-    )
+    if not isinstance(first, str) or not addresses:
+        return False
+    empty = any(first.startswith(f"{one}/") for one in addresses)
+    return empty or not any(first.startswith(one) or one.startswith(first) for one in addresses)
 
 
 @cache

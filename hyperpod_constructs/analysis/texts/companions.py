@@ -15,8 +15,8 @@ from hyperpod_constructs.analysis.schema.violation import listed
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Value, as_int
+from hyperpod_constructs.templates.model import Resource, resource_of, target_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_int, at
 
 _BUCKET, _ATTACHMENT = "AWS::S3::Bucket", "AWS::SecretsManager::SecretTargetAttachment"
 _LOGS = "AWS::Logs::LogGroup"
@@ -28,7 +28,12 @@ _KINDS = {"QueueConfigurations": "Event", "TopicConfigurations": "Event", "Lambd
 
 
 def bucket(resource: Resource) -> Slips:
-    """The rules of a life cycle, and notifications that overlap."""
+    """The rules of a life cycle, copies to another bucket, and notifications that overlap."""
+    for index, rule in entries(resource.get("ReplicationConfiguration", "Rules")):
+        value = at(rule, "Destination", "Bucket")
+        if isinstance(value, Reference) and target_of(value) is resource:
+            path = ("ReplicationConfiguration", "Rules", index, "Destination", "Bucket")
+            yield Slip("it copies to itself", "the ARN of another bucket", path, value)
     for index, rule in entries(resource.get("LifecycleConfiguration", "Rules")):
         for slip in _life(mapping(rule)):
             yield slip.below("LifecycleConfiguration", "Rules", index)

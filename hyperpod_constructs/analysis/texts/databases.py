@@ -19,6 +19,7 @@ from hyperpod_constructs.facts.databases import (
     LONGEST_PASSWORD,
     LONGEST_USER,
     NUMBERS,
+    OF_POSTGRES,
     PARAMETERS,
     REFUSED_IN_PASSWORDS,
     RESERVED_USERS,
@@ -26,6 +27,7 @@ from hyperpod_constructs.facts.databases import (
     Engine,
     engine_of,
     family_of,
+    foreign_parameter,
 )
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import named_at
@@ -130,21 +132,35 @@ def _password(secret: Resource, engine: str) -> Slips:
 
 
 def parameters(resource: Resource) -> Slips:
-    """The parameters of MySQL and MariaDB have their names, and numbers no unit."""
-    if not re.match(r"(aurora-)?(mysql|mariadb)", known(resource.get("Family")) or ""):
+    """Parameters are of their engine and have its names, and numbers of MySQL and MariaDB have no unit."""
+    family = known(resource.get("Family")) or ""
+    if not re.match(r"(aurora-)?(mysql|mariadb|postgres)", family):
         return
     for name, value in mapping(resource.get("Parameters")).items():
-        yield from _parameter(name, known(value))
+        other = foreign_parameter(family, name)
+        if other is not None:
+            yield Slip(
+                f"{name} is a parameter of {other}, and the group of {family}", f"one of {family}", ("Parameters", name), name
+            )
+        elif "postgres" in family:
+            yield from _misspelled(name, OF_POSTGRES)
+        else:
+            yield from _parameter(name, known(value))
 
 
 def _parameter(name: str, value: str | None) -> Iterator[Slip]:
-    meant = typo_of(name, PARAMETERS)
-    if meant is not None:
-        yield Slip(f"{name} is no parameter; did you mean {meant}?", meant, ("Parameters", name), name)
+    if typo_of(name, PARAMETERS) is not None:
+        yield from _misspelled(name, PARAMETERS)
     elif name in NUMBERS and value is not None and _UNIT.fullmatch(value):
         yield Slip(f"{name} is {value!r}, and takes a number without a unit", "a whole number", ("Parameters", name), value)
     elif name in FLAGS and value is not None and value.upper() not in _ON_OR_OFF:
         yield Slip(f"{name} is {value!r}, and is ON or OFF", "ON, OFF, 1 or 0", ("Parameters", name), value)
+
+
+def _misspelled(name: str, names: frozenset[str]) -> Iterator[Slip]:
+    meant = typo_of(name, names)
+    if meant is not None:
+        yield Slip(f"{name} is no parameter; did you mean {meant}?", meant, ("Parameters", name), name)
 
 
 JUDGES: Mapping[Language, Judge] = {}

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol, cast
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, WholeJudge
+from hyperpod_constructs.facts.named_by_text import USES
 from hyperpod_constructs.facts.numbered import NUMBERED
 from hyperpod_constructs.facts.texts import LANGUAGES, Language
 from hyperpod_constructs.templates.model import Model, Resource
@@ -43,6 +44,7 @@ MODULES: Mapping[str, Topic] = {
     "composite_alarms": Topic.ALARM,
     "costs": Topic.COMPANION,
     "dashboards": Topic.ALARM,
+    "data_services": Topic.COMPANION,
     "databases": Topic.COMPANION,
     "delivery": Topic.DELIVERY,
     "dns": Topic.NAME,
@@ -51,6 +53,7 @@ MODULES: Mapping[str, Topic] = {
     "log_filters": Topic.LOGS,
     "machines": Topic.DOCUMENT,
     "metrics": Topic.ALARM,
+    "near_names": Topic.NAME,
     "numbers": Topic.COMPANION,
     "partners": Topic.COMPANION,
     "prometheus": Topic.PROMETHEUS,
@@ -111,6 +114,19 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     },
     "composite_alarms": {"AWS::CloudWatch::CompositeAlarm": "AlarmRule"},
     "costs": {"AWS::Budgets::Budget": "NotificationsWithSubscribers"},
+    "data_services": {
+        "AWS::DataSync::LocationEFS": "Ec2Config",
+        "AWS::DataSync::Task": "",
+        "AWS::EFS::FileSystem": "LifecyclePolicies",
+        "AWS::EFS::MountTarget": "",
+        "AWS::ElastiCache::CacheCluster": "",
+        "AWS::ElastiCache::ParameterGroup": "Properties",
+        "AWS::ElastiCache::ReplicationGroup": "",
+        "AWS::LakeFormation::PrincipalPermissions": "PermissionsWithGrantOption",
+        "AWS::OpenSearchService::Domain": "AccessPolicies",
+        "AWS::RDS::DBProxyTargetGroup": "",
+        "AWS::S3::AccessPoint": "Policy",
+    },
     "databases": {
         "AWS::RDS::DBCluster": "",
         "AWS::RDS::DBClusterParameterGroup": "Parameters",
@@ -135,6 +151,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "log_filters": {"AWS::Logs::MetricFilter": "", "AWS::Logs::SubscriptionFilter": ""},
     "machines": {"AWS::StepFunctions::StateMachine": ""},
     "metrics": {"AWS::CloudWatch::AnomalyDetector": "", "AWS::CloudWatch::MetricStream": ""},
+    "near_names": dict.fromkeys(USES, ""),
     "numbers": {one: kind.number for one, kind in NUMBERED.items()},
     "partners": {
         "AWS::AutoScaling::AutoScalingGroup": "",
@@ -157,7 +174,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "storage": {
         "AWS::Backup::BackupPlan": "BackupPlan",
         "AWS::Backup::BackupSelection": "BackupSelection",
-        "AWS::DynamoDB::Table": "TimeToLiveSpecification",
+        "AWS::DynamoDB::Table": "",
         "AWS::FSx::FileSystem": "",
         "AWS::S3::BucketPolicy": "PolicyDocument",
     },

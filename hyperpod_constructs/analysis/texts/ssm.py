@@ -1,7 +1,8 @@
-"""Systems Manager: steps of automations, defaults of parameters, and those who run documents, with their parameters.
+"""Systems Manager: steps of automations, logs of sessions, defaults of parameters, and those who run documents.
 
 Sources: https://docs.aws.amazon.com/systems-manager/latest/userguide/automation-actions.html,
-https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-syntax-data-elements-parameters.html and
+https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-syntax-data-elements-parameters.html,
+https://docs.aws.amazon.com/systems-manager/latest/userguide/session-manager-logging-cloudwatch-logs.html and
 https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_RegisterTaskWithMaintenanceWindow.html
 """
 
@@ -17,12 +18,13 @@ from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJud
 from hyperpod_constructs.facts.sdk_calls import by_client, clients
 from hyperpod_constructs.facts.text_words import SSM_ACTIONS, SSM_PLUGINS
 from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_str
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_bool, as_str, at
 
 DOCUMENT, PARAMETER = "AWS::SSM::Document", "AWS::SSM::Parameter"
 ASSOCIATION, TASK = "AWS::SSM::Association", "AWS::SSM::MaintenanceWindowTask"
-_TARGET = "AWS::SSM::MaintenanceWindowTarget"
+_TARGET, _GROUP = "AWS::SSM::MaintenanceWindowTarget", "AWS::Logs::LogGroup"
 _NAMED = re.compile(r"\{\{\s{0,9}([\w.:-]{1,256})\s{0,9}\}\}")
 _SPAN = re.compile(r"P(?:\d+[YMWD])*(?:T(?:\d+[HMS])+)?")
 _INPUTS_OF_CALLS = ("Service", "Api", "PropertySelector", "DesiredValues")
@@ -32,11 +34,22 @@ _DEEPEST = 20
 
 
 def document(resource: Resource) -> Slips:
-    """The steps of an automation, and the defaults of parameters."""
+    """The steps of an automation, the logs of a session, and the defaults of parameters."""
     content = content_of(resource)
-    data = content if isinstance(content, Mapping) else {}
-    for slip in (*_defaults(data), *(_steps(data) if known(resource.get("DocumentType")) == "Automation" else ())):
+    data, kind = content if isinstance(content, Mapping) else {}, known(resource.get("DocumentType"))
+    for slip in (*_defaults(data), *(_steps(data) if kind == "Automation" else ())):
         yield slip.below("Content")
+    yield from _logs(resource, data) if kind == "Session" else ()
+
+
+def _logs(resource: Resource, data: Mapping[str, Value]) -> Iterator[Slip]:
+    """A session that writes to encrypted logs only has a log group with a key."""
+    place = ("inputs", "cloudWatchLogGroupName")
+    written = resource.get("Content", *place)
+    groups = [one for one in references(written if written is not ABSENT else resource.get("Content")) if one.type == _GROUP]
+    if as_bool(at(data, "inputs", "cloudWatchEncryptionEnabled")) and len(groups) == 1 and groups[0].get("KmsKeyId") is ABSENT:
+        message = f"sessions write to encrypted logs only, and {groups[0].logical_id} has no key"
+        yield Slip(message, "a log group with KmsKeyId", ("Content", *place), written, doubts=(("Content",),), dead=True)
 
 
 def _defaults(data: Mapping[str, Value]) -> Iterator[Slip]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.arns import Arn, s3_uri_arns
 from hyperpod_constructs.analysis.policy_document import listed
+from hyperpod_constructs.analysis.references.forms import gives_arn
 from hyperpod_constructs.analysis.schema.violation import quoted
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
@@ -100,6 +101,8 @@ def _lock(vault: Resource, life: Value) -> Slips:
     days = mapping(life).get("DeleteAfterDays", ABSENT)
     kept = as_int(days) if days is not ABSENT else None
     least, most = (as_int(vault.get("LockConfiguration", name)) for name in ("MinRetentionDays", "MaxRetentionDays"))
+    if least is not None and most is not None and least > most:
+        return
     forever = days is ABSENT and (life is ABSENT or isinstance(life, Mapping))
     if kept is not None and ((least is not None and kept < least) or (most is not None and kept > most)):
         message = f"backups are kept {kept} days, and the lock of {vault.logical_id} demands {_range(least, most)}"
@@ -120,7 +123,7 @@ def selection(resource: Resource) -> Slips:
             continue
         target, path = target_of(one), ("BackupSelection", "Resources", index)
         form = FORMS.get(target.type, ArnForm())
-        if one.attribute in form.names:
+        if one.attribute in form.names or (gives_arn(one) is False and target.type.startswith("AWS::")):
             yield Slip(f"{quoted(one)} gives a name, and a selection has ARNs", "the ARN of a resource", path, one)
         elif _is_linked(target):
             yield Slip(
@@ -140,13 +143,34 @@ def _is_linked(target: Resource) -> bool:
 
 
 def table(resource: Resource) -> Slips:
-    """The time to live of a table is a number."""
+    """The time to live of a table is a number, and its indexes have names of their own."""
+    yield from _indexes(resource)
     name = known(resource.get("TimeToLiveSpecification", "AttributeName"))
     for _, one in entries(resource.get("AttributeDefinitions")):
         kind = known(mapping(one).get("AttributeType", ABSENT))
         if name is not None and known(mapping(one).get("AttributeName", ABSENT)) == name and kind in ("S", "B"):
             message = f"{name} is a key of the type {kind}, and a time to live is a number of seconds"
             yield Slip(message, "an attribute of the type N", ("TimeToLiveSpecification", "AttributeName"), name, dead=True)
+
+
+def _indexes(resource: Resource) -> Slips:
+    """A local index has the first key of its table, and no two indexes have one name."""
+    first, names = _first_key(resource.get("KeySchema")), list[str]()
+    for kind in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):
+        for index, one in entries(resource.get(kind)):
+            name, own = known(at(one, "IndexName")), _first_key(at(one, "KeySchema"))
+            if name is not None and name in names and kind == "LocalSecondaryIndexes":
+                yield Slip(f"two indexes are called {name}", "a name of its own", (kind, index, "IndexName"), name)
+            names += [name] if name else []
+            if kind == "LocalSecondaryIndexes" and first and own and own != first:
+                message = f"a local index begins with {own}, and its table with {first}"
+                yield Slip(message, f"{first} as HASH", (kind, index, "KeySchema"), at(one, "KeySchema"))
+
+
+def _first_key(keys: Value) -> str | None:
+    """The attribute of the key of the type HASH."""
+    hashed = [one for _, one in entries(keys) if known(at(one, "KeyType")) == "HASH"]
+    return known(at(hashed[0], "AttributeName")) if len(hashed) == 1 else None
 
 
 JUDGES: Mapping[Language, Judge] = {}

@@ -1,0 +1,182 @@
+"""Data services and what they name: engines of proxies, parameters of caches, zones of file systems, names in own policies.
+
+Sources: https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_CreateDBProxy.html,
+https://docs.aws.amazon.com/AmazonElastiCache/latest/APIReference/API_CreateReplicationGroup.html,
+https://docs.aws.amazon.com/efs/latest/ug/API_CreateMountTarget.html,
+https://docs.aws.amazon.com/efs/latest/ug/API_PutLifecycleConfiguration.html,
+https://docs.aws.amazon.com/datasync/latest/userguide/API_Ec2Config.html and
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-points-policies.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from hyperpod_constructs.analysis.policy_document import listed
+from hyperpod_constructs.analysis.schema.violation import listed as words_of
+from hyperpod_constructs.analysis.schema.violation import quoted
+from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.facts.caches import CLUSTERED, EVICTIONS, family_of
+from hyperpod_constructs.facts.databases import engine_of
+from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.dependencies import references
+from hyperpod_constructs.templates.model import Resource, resource_of, target_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_int, at
+
+_GROUP, _PARAMETERS = "AWS::ElastiCache::ReplicationGroup", "AWS::ElastiCache::ParameterGroup"
+_FILES, _TARGET, _SUBNET = "AWS::EFS::FileSystem", "AWS::EFS::MountTarget", "AWS::EC2::Subnet"
+_POINT, _DOMAIN = "AWS::S3::AccessPoint", "AWS::OpenSearchService::Domain"
+_PROTOCOLS = {
+    "MYSQL": ("aurora-mysql", "mariadb", "mysql"),
+    "POSTGRESQL": ("aurora-postgresql", "postgres"),
+}
+"""The engines behind a family of proxies; those of SQL Server have many names."""
+_ZONE = "AvailabilityZoneName"
+_DAYS = re.compile(r"AFTER_(\d+)_DAYS?")
+_OWN = {_POINT: ("Policy", "Name", "accesspoint/"), _DOMAIN: ("AccessPolicies", "DomainName", "domain/")}
+"""The own policy of a type, its own name, and what is before the name in an ARN."""
+
+
+def proxy_targets(resource: Resource) -> Slips:
+    """A proxy speaks the language of the databases behind it."""
+    proxy = resource_of(resource.get("DBProxyName"), "AWS::RDS::DBProxy")
+    family = known(proxy.get("EngineFamily")) if proxy is not None else None
+    for key in ("DBClusterIdentifiers", "DBInstanceIdentifiers"):
+        for index, one in entries(resource.get(key)):
+            database = target_of(one) if isinstance(one, Reference) else None
+            engine = (known(database.get("Engine")) or "").lower() if database is not None else ""
+            if proxy is not None and family in _PROTOCOLS and engine in _engines() and engine not in _PROTOCOLS[family]:
+                message = f"{proxy.logical_id} is for {family}, and {quoted(one)} a database of {engine}"
+                yield Slip(message, f"a database of {words_of(_PROTOCOLS[family])}", (key, index), one)
+
+
+def _engines() -> tuple[str, ...]:
+    return tuple(engine for engines in _PROTOCOLS.values() for engine in engines)
+
+
+def cache(resource: Resource) -> Slips:
+    """The version and the parameters of a cache are of its engine, and with several groups of nodes those of a cluster."""
+    group, key = resource_of(resource.get("CacheParameterGroupName"), _PARAMETERS), "CacheParameterGroupName"
+    engine, version = known(resource.get("Engine")), known(resource.get("EngineVersion"))
+    facts = engine_of(engine or "")
+    if facts is not None and version is not None and "x" not in version and facts.has_version(version) is False:
+        yield Slip(f"{engine} has no version {version}", f"a version of {engine}", ("EngineVersion",), version)
+        return
+    wanted = family_of((engine or "").lower(), version or "")
+    family = known(group.get("CacheParameterGroupFamily")) if group is not None else None
+    if group is None or family is None:
+        return
+    if wanted is not None and family != wanted:
+        message = f"{group.logical_id} is of {family}, and the cache of {engine} {version}"
+        yield Slip(message, f"a group of {wanted}", (key,), resource.get(key))
+    shards, own = as_int(resource.get("NumNodeGroups")) or 0, mapping(group.get("Properties"))
+    sure = resource.get("ClusterMode") is ABSENT and not isinstance(own.get(CLUSTERED, ABSENT), Reference)
+    if shards > 1 and sure and known(own.get(CLUSTERED, ABSENT)) != "yes":
+        message = f"it has {shards} groups of nodes, and {group.logical_id} no {CLUSTERED}: yes"
+        yield Slip(message, f"a group with {CLUSTERED}: yes", (key,), resource.get(key))
+
+
+def cache_parameters(resource: Resource) -> Slips:
+    """The parameters of Redis and Valkey have hyphens in their names, and an eviction that there is."""
+    if not (known(resource.get("CacheParameterGroupFamily")) or "").startswith(("redis", "valkey")):
+        return
+    for name, value in mapping(resource.get("Properties")).items():
+        text = known(value)
+        if "_" in name:
+            meant = name.replace("_", "-")
+            yield Slip(f"{name} is no parameter; did you mean {meant}?", meant, ("Properties", name), name)
+        elif name == "maxmemory-policy" and text is not None and text not in EVICTIONS:
+            yield Slip(f"{name} is {text!r}", words_of(EVICTIONS), ("Properties", name), value)
+
+
+def file_system(resource: Resource) -> Slips:
+    """Files move to the archive later than to infrequent access."""
+    days, places = {}, {}
+    for index, one in entries(resource.get("LifecyclePolicies")):
+        for name in ("TransitionToIA", "TransitionToArchive"):
+            found = _DAYS.fullmatch(known(mapping(one).get(name, ABSENT)) or "")
+            if found:
+                days[name], places[name] = int(found[1]), ("LifecyclePolicies", index, name)
+    if len(days) == 2 and days["TransitionToArchive"] <= days["TransitionToIA"]:
+        message = f"files move to the archive after {days['TransitionToArchive']} days, and before after {days['TransitionToIA']}"
+        path = places["TransitionToArchive"]
+        yield Slip(message, f"more than {days['TransitionToIA']} days", path, resource.get(*path))
+
+
+def mount_target(resource: Resource) -> Slips:
+    """A file system in one zone has its mount target there."""
+    files, subnet = resource_of(resource.get("FileSystemId"), _FILES), resource_of(resource.get("SubnetId"), _SUBNET)
+    zone, own = (None if one is None else known(one.get(key)) for one, key in ((files, _ZONE), (subnet, "AvailabilityZone")))
+    if files is not None and subnet is not None and zone and own and zone != own:
+        message = f"{subnet.logical_id} is in {own}, and {files.logical_id} in {zone} alone"
+        yield Slip(message, f"a subnet in {zone}", ("SubnetId",), resource.get("SubnetId"))
+
+
+def efs_location(resource: Resource) -> Slips:
+    """DataSync mounts a file system from a zone that has a mount target."""
+    files, path = next(references(resource.get("EfsFilesystemArn")), None), ("Ec2Config", "SubnetArn")
+    subnet = next((one for one in references(resource.get(*path)) if one.type == _SUBNET), None)
+    own = None if subnet is None else known(subnet.get("AvailabilityZone"))
+    if files is None or files.type != _FILES or subnet is None or own is None:
+        return
+    targets = [one for one in resource.template.model.resources(_TARGET) if resource_of(one.get("FileSystemId")) is files]
+    subnets = [resource_of(one.get("SubnetId"), _SUBNET) for one in targets]
+    zones = [None if one is None else known(one.get("AvailabilityZone")) for one in subnets]
+    if zones and None not in zones and own not in zones:
+        there = words_of(sorted({*map(str, zones)}))
+        message = f"{subnet.logical_id} is in {own}, and {files.logical_id} has mount targets in {there}"
+        yield Slip(message, "a subnet in a zone with a mount target", path, resource.get(*path))
+
+
+def copy(resource: Resource) -> Slips:
+    """A task copies from one location to another."""
+    source, target = (resource.get(f"{key}LocationArn") for key in ("Source", "Destination"))
+    if isinstance(source, Reference) and source == target:
+        yield Slip(f"it copies from {quoted(source)} to itself", "another location", ("DestinationLocationArn",), target)
+
+
+def grant(resource: Resource) -> Slips:
+    """A principal passes on only the permissions that it has."""
+    own = [known(one) for _, one in entries(resource.get("Permissions"))]
+    for index, one in entries(resource.get("PermissionsWithGrantOption")):
+        name = known(one)
+        if name is not None and None not in own and name not in own and "ALL" not in own:
+            message = f"{name} may be passed on, and is not among the permissions"
+            yield Slip(message, words_of([*map(str, own)]), ("PermissionsWithGrantOption", index), one)
+
+
+def own_policy(resource: Resource) -> Slips:
+    """The policy of a resource speaks of that resource."""
+    policy, key, before = _OWN[resource.type]
+    own = known(resource.get(key))
+    for index, statement in enumerate(listed(resource.get(policy, "Statement")) if own else ()):
+        for one in listed(at(statement, "Resource")):
+            other = _name_in(one, before)
+            if other is not None and other != own and "*" not in other:
+                message = f"its policy speaks of {other}, and its name is {own}"
+                yield Slip(message, f"the ARN of {own}", (policy, "Statement", index, "Resource"), one)
+
+
+def _name_in(arn: Value, before: str) -> str | None:
+    """The name behind a kind in an ARN, if it is known."""
+    _, found, rest = (spelled(arn) or "").partition(f":{before}")
+    name = rest.partition("/")[0]
+    return name if found and name and HOLE not in name else None
+
+
+JUDGES: Mapping[Language, Judge] = {}
+WHOLES: Mapping[str, WholeJudge] = {
+    "AWS::DataSync::LocationEFS": efs_location,
+    "AWS::DataSync::Task": copy,
+    _FILES: file_system,
+    _TARGET: mount_target,
+    "AWS::ElastiCache::CacheCluster": cache,
+    _GROUP: cache,
+    _PARAMETERS: cache_parameters,
+    _DOMAIN: own_policy,
+    "AWS::LakeFormation::PrincipalPermissions": grant,
+    "AWS::RDS::DBProxyTargetGroup": proxy_targets,
+    _POINT: own_policy,
+}

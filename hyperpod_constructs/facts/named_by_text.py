@@ -1,0 +1,81 @@
+"""Properties in which a template often writes the name of a resource as text, with the types of what has it (as of 2026-11-27).
+
+Sources: the pages of the types, such as
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-glue-crawler.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+NAMES: Mapping[str, str] = {
+    "AWS::Athena::WorkGroup": "Name",
+    "AWS::ElastiCache::SubnetGroup": "CacheSubnetGroupName",
+    "AWS::Glue::Crawler": "Name",
+    "AWS::Glue::Database": "DatabaseInput/Name",
+    "AWS::Glue::Job": "Name",
+    "AWS::Glue::Table": "TableInput/Name",
+    "AWS::MemoryDB::ACL": "ACLName",
+    "AWS::MemoryDB::ParameterGroup": "ParameterGroupName",
+    "AWS::MemoryDB::SubnetGroup": "SubnetGroupName",
+    "AWS::MemoryDB::User": "UserName",
+    "AWS::RDS::DBCluster": "DBClusterIdentifier",
+    "AWS::RDS::DBClusterParameterGroup": "DBClusterParameterGroupName",
+    "AWS::RDS::DBInstance": "DBInstanceIdentifier",
+    "AWS::RDS::DBParameterGroup": "DBParameterGroupName",
+    "AWS::RDS::DBProxy": "DBProxyName",
+    "AWS::RDS::DBSubnetGroup": "DBSubnetGroupName",
+    "AWS::RedshiftServerless::Namespace": "NamespaceName",
+}
+"""The place of the name of each type."""
+
+_CACHE = {"CacheSubnetGroupName": "AWS::ElastiCache::SubnetGroup"}
+_DATABASE = {
+    "DBClusterIdentifier": "AWS::RDS::DBCluster",
+    "DBParameterGroupName": "AWS::RDS::DBParameterGroup",
+    "DBSubnetGroupName": "AWS::RDS::DBSubnetGroup",
+    "SourceDBInstanceIdentifier": "AWS::RDS::DBInstance",
+}
+_SCHEMA = "ExtendedS3DestinationConfiguration/DataFormatConversionConfiguration/SchemaConfiguration"
+USES: Mapping[str, Mapping[str, str]] = {
+    "AWS::Athena::NamedQuery": {"Database": "AWS::Glue::Database", "WorkGroup": "AWS::Athena::WorkGroup"},
+    "AWS::Athena::PreparedStatement": {"WorkGroup": "AWS::Athena::WorkGroup"},
+    "AWS::ElastiCache::CacheCluster": _CACHE,
+    "AWS::ElastiCache::ReplicationGroup": _CACHE,
+    "AWS::Glue::Crawler": {"DatabaseName": "AWS::Glue::Database"},
+    "AWS::Glue::Partition": {"DatabaseName": "AWS::Glue::Database", "TableName": "AWS::Glue::Table"},
+    "AWS::Glue::Table": {"DatabaseName": "AWS::Glue::Database"},
+    "AWS::Glue::Trigger": {
+        "Actions/*/CrawlerName": "AWS::Glue::Crawler",
+        "Actions/*/JobName": "AWS::Glue::Job",
+        "Predicate/Conditions/*/CrawlerName": "AWS::Glue::Crawler",
+        "Predicate/Conditions/*/JobName": "AWS::Glue::Job",
+    },
+    "AWS::KinesisFirehose::DeliveryStream": {
+        f"{_SCHEMA}/DatabaseName": "AWS::Glue::Database",
+        f"{_SCHEMA}/TableName": "AWS::Glue::Table",
+    },
+    "AWS::LakeFormation::PrincipalPermissions": {
+        "Resource/Database/Name": "AWS::Glue::Database",
+        "Resource/Table/DatabaseName": "AWS::Glue::Database",
+        "Resource/Table/Name": "AWS::Glue::Table",
+    },
+    "AWS::MemoryDB::ACL": {"UserNames/*": "AWS::MemoryDB::User"},
+    "AWS::MemoryDB::Cluster": {
+        "ACLName": "AWS::MemoryDB::ACL",
+        "ParameterGroupName": "AWS::MemoryDB::ParameterGroup",
+        "SubnetGroupName": "AWS::MemoryDB::SubnetGroup",
+    },
+    "AWS::RDS::DBCluster": {
+        "DBClusterParameterGroupName": "AWS::RDS::DBClusterParameterGroup",
+        "DBSubnetGroupName": "AWS::RDS::DBSubnetGroup",
+    },
+    "AWS::RDS::DBInstance": _DATABASE,
+    "AWS::RDS::DBProxyTargetGroup": {
+        "DBClusterIdentifiers/*": "AWS::RDS::DBCluster",
+        "DBInstanceIdentifiers/*": "AWS::RDS::DBInstance",
+        "DBProxyName": "AWS::RDS::DBProxy",
+    },
+    "AWS::RedshiftServerless::Workgroup": {"NamespaceName": "AWS::RedshiftServerless::Namespace"},
+}
+"""By type: the places of names, and the type of what has the name."""

@@ -1,0 +1,323 @@
+"""Data services: what goes together within and between databases, caches, file systems, catalogs, and what scales them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import REMOVED, Case
+from tests.rules.catalogue.templates import Template
+from tests.rules.catalogue.test_deliveries import KEPT, att
+
+PASSWORD = "{{resolve:secretsmanager:books:SecretString:password}}"
+TRACKED = {
+    "TargetValue": 70,
+    "PredefinedMetricSpecification": {"PredefinedMetricType": "DynamoDBWriteCapacityUtilization"},
+}
+SCALED = {"ServiceNamespace": "dynamodb", "ScalableDimension": "dynamodb:table:WriteCapacityUnits"}
+
+
+def keys(first: str, second: str) -> list[dict[str, str]]:
+    return [{"AttributeName": first, "KeyType": "HASH"}, {"AttributeName": second, "KeyType": "RANGE"}]
+
+
+def index(name: str, first: str, second: str) -> dict[str, Any]:
+    return {"IndexName": name, "KeySchema": keys(first, second), "Projection": {"ProjectionType": "KEYS_ONLY"}}
+
+
+def units(count: int) -> dict[str, int]:
+    return {"ReadCapacityUnits": count, "WriteCapacityUnits": count}
+
+
+def bucket(**more: Any) -> dict[str, Any]:
+    return {"Type": "AWS::S3::Bucket", **KEPT, "Properties": {"VersioningConfiguration": {"Status": "Enabled"}, **more}}
+
+
+def session(*, encrypted: bool) -> dict[str, Any]:
+    return {
+        "schemaVersion": "1.0",
+        "sessionType": "Standard_Stream",
+        "inputs": {"cloudWatchLogGroupName": {"Ref": "Logs"}, "cloudWatchEncryptionEnabled": encrypted},
+    }
+
+
+DATA: Template = {
+    "AWSTemplateFormatVersion": "2010-09-09",
+    "Resources": {
+        "Books": {
+            "Type": "AWS::RDS::DBInstance",
+            "DeletionPolicy": "Snapshot",
+            "UpdateReplacePolicy": "Snapshot",
+            "Properties": {
+                "Engine": "postgres",
+                "DBInstanceClass": "db.m7g.large",
+                "AllocatedStorage": "100",
+                "StorageEncrypted": True,
+                "MasterUsername": "books",
+                "MasterUserPassword": PASSWORD,
+            },
+        },
+        "Settings": {
+            "Type": "AWS::RDS::DBParameterGroup",
+            "Properties": {"Family": "postgres16", "Description": "books", "Parameters": {"work_mem": "65536"}},
+        },
+        "Proxy": {
+            "Type": "AWS::RDS::DBProxy",
+            "Properties": {
+                "DBProxyName": "books",
+                "EngineFamily": "POSTGRESQL",
+                "RoleArn": "arn:aws:iam::123456789012:role/proxy",
+                "VpcSubnetIds": ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"],
+            },
+        },
+        "Behind": {
+            "Type": "AWS::RDS::DBProxyTargetGroup",
+            "Properties": {
+                "DBProxyName": {"Ref": "Proxy"},
+                "TargetGroupName": "default",
+                "DBInstanceIdentifiers": [{"Ref": "Books"}],
+            },
+        },
+        "Evictions": {
+            "Type": "AWS::ElastiCache::ParameterGroup",
+            "Properties": {
+                "CacheParameterGroupFamily": "valkey8",
+                "Description": "cache",
+                "Properties": {"maxmemory-policy": "allkeys-lru"},
+            },
+        },
+        "Cache": {
+            "Type": "AWS::ElastiCache::ReplicationGroup",
+            "DeletionPolicy": "Snapshot",
+            "UpdateReplacePolicy": "Snapshot",
+            "Properties": {
+                "ReplicationGroupDescription": "features",
+                "Engine": "valkey",
+                "EngineVersion": "8.0",
+                "CacheNodeType": "cache.r7g.large",
+                "NumNodeGroups": 1,
+                "ReplicasPerNodeGroup": 1,
+                "AutomaticFailoverEnabled": True,
+                "CacheParameterGroupName": {"Ref": "Evictions"},
+                "CacheSubnetGroupName": "cache",
+                "TransitEncryptionEnabled": True,
+            },
+        },
+        "Runs": {
+            "Type": "AWS::DynamoDB::Table",
+            **KEPT,
+            "Properties": {
+                "TableName": "runs",
+                "ProvisionedThroughput": units(5),
+                "AttributeDefinitions": [{"AttributeName": one, "AttributeType": "S"} for one in ("run", "step", "team")],
+                "KeySchema": keys("run", "step"),
+                "GlobalSecondaryIndexes": [{**index("by-team", "team", "run"), "ProvisionedThroughput": units(5)}],
+                "LocalSecondaryIndexes": [index("by-run", "run", "team")],
+                "StreamSpecification": {"StreamViewType": "NEW_IMAGE"},
+            },
+        },
+        "Units": {
+            "Type": "AWS::ApplicationAutoScaling::ScalableTarget",
+            "Properties": {**SCALED, "ResourceId": {"Fn::Sub": "table/${Runs}"}, "MinCapacity": 5, "MaxCapacity": 50},
+        },
+        "Scaling": {
+            "Type": "AWS::ApplicationAutoScaling::ScalingPolicy",
+            "DependsOn": "Units",
+            "Properties": {
+                **SCALED,
+                "PolicyName": "writes",
+                "PolicyType": "TargetTrackingScaling",
+                "ResourceId": "table/runs",
+                "TargetTrackingScalingPolicyConfiguration": TRACKED,
+            },
+        },
+        "Files": {
+            "Type": "AWS::EFS::FileSystem",
+            **KEPT,
+            "Properties": {
+                "Encrypted": True,
+                "ThroughputMode": "elastic",
+                "LifecyclePolicies": [{"TransitionToIA": "AFTER_30_DAYS"}, {"TransitionToArchive": "AFTER_90_DAYS"}],
+            },
+        },
+        "Copies": bucket(),
+        "Data": bucket(
+            ReplicationConfiguration={
+                "Role": "arn:aws:iam::123456789012:role/copy",
+                "Rules": [{"Status": "Enabled", "Prefix": "", "Destination": {"Bucket": att("Copies")}}],
+            }
+        ),
+        "Readers": {
+            "Type": "AWS::S3::AccessPoint",
+            "Properties": {
+                "Bucket": {"Ref": "Data"},
+                "Name": "readers",
+                "Policy": {
+                    "Version": "2012-10-17",
+                    "Statement": [
+                        {
+                            "Effect": "Allow",
+                            "Principal": {"AWS": "arn:aws:iam::123456789012:role/reader"},
+                            "Action": "s3:GetObject",
+                            "Resource": {"Fn::Sub": "arn:aws:s3:${AWS::Region}:${AWS::AccountId}:accesspoint/readers/object/*"},
+                        }
+                    ],
+                },
+            },
+        },
+        "From": {
+            "Type": "AWS::DataSync::LocationS3",
+            "Properties": {"S3BucketArn": att("Data"), "S3Config": {"BucketAccessRoleArn": "arn:aws:iam::123456789012:role/copy"}},
+        },
+        "To": {
+            "Type": "AWS::DataSync::LocationS3",
+            "Properties": {
+                "S3BucketArn": att("Copies"),
+                "S3Config": {"BucketAccessRoleArn": "arn:aws:iam::123456789012:role/copy"},
+            },
+        },
+        "Copying": {
+            "Type": "AWS::DataSync::Task",
+            "Properties": {"SourceLocationArn": {"Ref": "From"}, "DestinationLocationArn": {"Ref": "To"}},
+        },
+        "Catalog": {
+            "Type": "AWS::Glue::Database",
+            "Properties": {"CatalogId": "123456789012", "DatabaseInput": {"Name": "training_data"}},
+        },
+        "Crawler": {
+            "Type": "AWS::Glue::Crawler",
+            "DependsOn": "Catalog",
+            "Properties": {
+                "Role": "arn:aws:iam::123456789012:role/crawler",
+                "DatabaseName": "training_data",
+                "Targets": {"S3Targets": [{"Path": {"Fn::Sub": "s3://${Data}/samples/"}}]},
+            },
+        },
+        "Role": {
+            "Type": "AWS::IAM::Role",
+            "Properties": {
+                "AssumeRolePolicyDocument": {
+                    "Version": "2012-10-17",
+                    "Statement": [{"Effect": "Allow", "Principal": {"Service": "glue.amazonaws.com"}, "Action": "sts:AssumeRole"}],
+                }
+            },
+        },
+        "Grant": {
+            "Type": "AWS::LakeFormation::PrincipalPermissions",
+            "Properties": {
+                "Principal": {"DataLakePrincipalIdentifier": att("Role")},
+                "Resource": {"Database": {"CatalogId": "123456789012", "Name": {"Ref": "Catalog"}}},
+                "Permissions": ["DESCRIBE"],
+                "PermissionsWithGrantOption": [],
+            },
+        },
+        "Logs": {"Type": "AWS::Logs::LogGroup", "Properties": {"RetentionInDays": 30}},
+        "Sessions": {"Type": "AWS::SSM::Document", "Properties": {"DocumentType": "Session", "Content": session(encrypted=False)}},
+    },
+}
+EVENTS: dict[str, Any] = {
+    "Events": {
+        "Type": "AWS::Lambda::EventSourceMapping",
+        "Properties": {"EventSourceArn": att("Runs", "StreamArn"), "FunctionName": "count"},
+    }
+}
+POLICY = "Readers/Policy/Statement/0/Resource"
+TARGET = "Units/ResourceId"
+
+
+def policy_of(name: str) -> dict[str, Any]:
+    return {"Fn::Sub": f"arn:aws:s3:${{AWS::Region}}:${{AWS::AccountId}}:accesspoint/{name}/object/*"}
+
+
+CASES = (
+    Case(
+        "HP-TXT-012",
+        DATA,
+        {"Proxy/EngineFamily": "MYSQL"},
+        {"Proxy/EngineFamily": "MYSQL", "Books/Engine": "mysql", "Settings/Family": "postgres15"},
+    ),
+    Case(
+        "HP-TXT-012",
+        DATA,
+        {"Settings/Parameters": {"innodb_io_capacity": "4000"}},
+        {"Settings/Parameters": {"max_connections": "100"}},
+    ),
+    Case("HP-TXT-012", DATA, {"Settings/Parameters": {"work_men": "65536"}}, {"Settings/Parameters": {"rds.extensions": "a"}}),
+    Case(
+        "HP-TXT-012",
+        DATA,
+        {"Settings/Family": "mysql8.4"},
+        {"Settings/Family": "mysql8.4", "Settings/Parameters": {"max_connections": "1"}},
+    ),
+    Case("HP-TXT-012", DATA, {"Cache/EngineVersion": "7.2"}, {"Cache/EngineVersion": "8.1"}),
+    Case("HP-TXT-012", DATA, {"Cache/NumNodeGroups": 2}, {"Cache/NumNodeGroups": 2, "Evictions/Properties/cluster-enabled": "yes"}),
+    Case(
+        "HP-TXT-012",
+        DATA,
+        {"Evictions/Properties/maxmemory-policy": "lru"},
+        {"Evictions/Properties/maxmemory-policy": "noeviction"},
+    ),
+    Case(
+        "HP-TXT-012", DATA, {"Evictions/Properties": {"maxmemory_policy": "noeviction"}}, {"Evictions/Properties": {"timeout": "0"}}
+    ),
+    Case(
+        "HP-TXT-012",
+        DATA,
+        {"Runs/LocalSecondaryIndexes/0/KeySchema": keys("team", "run")},
+        {"Runs/LocalSecondaryIndexes/0/KeySchema": keys("run", "team")},
+    ),
+    Case(
+        "HP-TXT-012",
+        DATA,
+        {"Runs/LocalSecondaryIndexes/0/IndexName": "by-team"},
+        {"Runs/LocalSecondaryIndexes/0/IndexName": "by_team"},
+    ),
+    Case("HP-TXT-010", DATA, {TARGET: {"Fn::Sub": "table/${Runs}/index/by-team"}}, {TARGET: "table/runs"}),
+    Case("HP-TXT-010", DATA, {TARGET: {"Fn::Sub": "table/${Runs.Arn}"}}, {TARGET: {"Fn::Sub": "table/${Runs}"}}),
+    Case("HP-DEP-002", DATA, {"Scaling/.DependsOn": []}, {"Scaling/.DependsOn": [], "Scaling/ResourceId": "table/jobs"}),
+    Case(
+        "HP-TXT-012",
+        DATA,
+        {"Files/LifecyclePolicies/1/TransitionToArchive": "AFTER_30_DAYS"},
+        {"Files/LifecyclePolicies/0/TransitionToIA": "AFTER_60_DAYS"},
+    ),
+    Case("HP-TXT-012", DATA, {"Data/ReplicationConfiguration/Rules/0/Destination/Bucket": att("Data")}, {}),
+    Case("HP-TXT-012", DATA, {POLICY: policy_of("writers")}, {POLICY: policy_of("readers")}),
+    Case("HP-TXT-012", DATA, {"Copying/DestinationLocationArn": {"Ref": "From"}}, {}),
+    Case("HP-TXT-011", DATA, {"Crawler/DatabaseName": "trainingdata"}, {"Crawler/DatabaseName": "features"}),
+    Case(
+        "HP-SCH-007",
+        DATA,
+        {"Crawler/Targets/S3Targets/0/Path": {"Fn::Sub": "s3:///${Data}/samples/"}},
+        {"Crawler/Targets/S3Targets/0/Path": "lake/samples"},
+    ),
+    Case(
+        "HP-TXT-011",
+        DATA,
+        {"Sessions/Content": session(encrypted=True)},
+        {
+            "Sessions/Content": session(encrypted=True),
+            "Logs/KmsKeyId": "arn:aws:kms:us-west-2:123456789012:key/0f1d2c3b-4a59-4687-8796-a5b4c3d2e1f0",
+        },
+    ),
+    Case("HP-TXT-012", DATA, {"Cache/EngineVersion": "6.2"}, {"Cache/EngineVersion": "8.2"}),
+    Case("HP-TXT-012", DATA, {"Grant/PermissionsWithGrantOption": ["ALTER"]}, {"Grant/PermissionsWithGrantOption": ["DESCRIBE"]}),
+    Case("HP-SCH-007", DATA, {"Grant/Permissions": ["SELECT"]}, {"Grant/Permissions": ["CREATE_TABLE"]}),
+    Case("HP-REF-012", DATA, {"Grant/Principal/DataLakePrincipalIdentifier": {"Ref": "Role"}}, {}),
+    Case("HP-TXT-012", DATA, EVENTS, {**EVENTS, "Events/StartingPosition": "LATEST"}),
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.rule}-{'-'.join(case.wrong)}")
+def test_a_mistake_gives_one_finding(case: Case) -> None:
+    case.check()
+
+
+def test_a_table_that_is_paid_by_request_is_not_scaled() -> None:
+    paid = {
+        "Runs/BillingMode": "PAY_PER_REQUEST",
+        "Runs/ProvisionedThroughput": REMOVED,
+        "Runs/GlobalSecondaryIndexes/0/ProvisionedThroughput": REMOVED,
+    }
+    Case("HP-TXT-010", DATA, paid, {**paid, "Units": REMOVED, "Scaling": REMOVED}).check()
