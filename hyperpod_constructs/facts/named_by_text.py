@@ -26,6 +26,7 @@ NAMES: Mapping[str, str] = {
     "AWS::RDS::DBProxy": "DBProxyName",
     "AWS::RDS::DBSubnetGroup": "DBSubnetGroupName",
     "AWS::RedshiftServerless::Namespace": "NamespaceName",
+    "AWS::SecretsManager::Secret": "Name",
 }
 """The place of the name of each type."""
 
@@ -36,6 +37,7 @@ _DATABASE = {
     "DBSubnetGroupName": "AWS::RDS::DBSubnetGroup",
     "SourceDBInstanceIdentifier": "AWS::RDS::DBInstance",
 }
+_SECRET = {"SecretId": "AWS::SecretsManager::Secret"}
 _SCHEMA = "ExtendedS3DestinationConfiguration/DataFormatConversionConfiguration/SchemaConfiguration"
 USES: Mapping[str, Mapping[str, str]] = {
     "AWS::Athena::NamedQuery": {"Database": "AWS::Glue::Database", "WorkGroup": "AWS::Athena::WorkGroup"},
@@ -76,6 +78,9 @@ USES: Mapping[str, Mapping[str, str]] = {
         "DBInstanceIdentifiers/*": "AWS::RDS::DBInstance",
         "DBProxyName": "AWS::RDS::DBProxy",
     },
+    "AWS::SecretsManager::ResourcePolicy": _SECRET,
+    "AWS::SecretsManager::RotationSchedule": _SECRET,
+    "AWS::SecretsManager::SecretTargetAttachment": _SECRET,
     "AWS::RedshiftServerless::Workgroup": {"NamespaceName": "AWS::RedshiftServerless::Namespace"},
 }
 """By type: the places of names, and the type of what has the name."""

@@ -59,6 +59,12 @@ FORMATS: Mapping[str, tuple[str, str]] = {
 Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html and the API reference of each service.
 """
 
+LONGEST: Mapping[str, int] = {"AWS::S3::Bucket.Name": 63}
+"""Characters of the longest identifier of a format (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+"""
+
 _NAME = "letters, digits and hyphens, with a letter or digit first and last"
 FORMS: Mapping[str, str] = {
     "[-0-9a-zA-Z]+": "letters, digits and hyphens",

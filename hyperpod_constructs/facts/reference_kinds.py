@@ -137,6 +137,7 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::FSx::Volume": {
         "ParentVolumeId": _kind("the id of a volume", FSx_FileSystem=("RootVolumeId",), FSx_Volume=(None, "VolumeId")),
     },
+    "AWS::Glue::Job": {"Connections": _kind("the name of a connection", Glue_Connection=(None,))},
     "AWS::IAM::InstanceProfile": {"Roles": _ROLE_NAME},
     "AWS::IAM::ManagedPolicy": {"Roles": _ROLE_NAME},
     "AWS::IAM::OIDCProvider": {"Url": _kind("the issuer of a cluster", EKS_Cluster=("OpenIdConnectIssuerUrl",))},

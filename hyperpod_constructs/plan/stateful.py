@@ -71,6 +71,8 @@ def _protected_survives(resource: Resource) -> str | None:
 def _database_survives(resource: Resource) -> str | None:
     if resource.get("DBClusterIdentifier") is not ABSENT:
         return "the data belongs to the database cluster, which stays"
+    if resource.get("SourceDBInstanceIdentifier") is not ABSENT:
+        return "it is a replica, and its source stays"
     return _protected_survives(resource)
 
 

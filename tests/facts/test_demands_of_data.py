@@ -17,6 +17,10 @@ FILES, VOLUME, COPY, TARGET = (
     "AWS::DataSync::Task",
     "AWS::ApplicationAutoScaling::ScalableTarget",
 )
+DATABASE, TABLE, POLICY = "AWS::RDS::DBInstance", "AWS::DynamoDB::Table", "AWS::ApplicationAutoScaling::ScalingPolicy"
+MADE: dict[str, Any] = {"Engine": "mysql", "MasterUsername": "a", "ManageMasterUserPassword": True, "AllocatedStorage": "100"}
+UNITS = {"ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}}
+TARGETED = {"ScalingTargetId": "target"}
 FAILING = {"AutomaticFailoverEnabled": True, "NumNodeGroups": 1}
 ENCRYPTED = {
     "EncryptionAtRestOptions": {"Enabled": True},
@@ -25,6 +29,16 @@ ENCRYPTED = {
     "AdvancedSecurityOptions": {"Enabled": True},
 }
 USER = {"MasterUserName": "admin", "MasterUserPassword": "{{resolve:ssm-secure:/search:1}}"}
+
+
+def tracked(value: float) -> dict[str, Any]:
+    metric = {"PredefinedMetricType": "DynamoDBReadCapacityUtilization"}
+    configuration = {"TargetValue": value, "PredefinedMetricSpecification": metric}
+    return {"PolicyType": "TargetTrackingScaling", "TargetTrackingScalingPolicyConfiguration": configuration, **TARGETED}
+
+
+def scaled(service: str) -> dict[str, Any]:
+    return {"ServiceNamespace": service, "ResourceId": "x", "ScalableDimension": f"{service}:a:b"}
 
 
 def zones(subnets: int, **config: Any) -> dict[str, Any]:
@@ -134,6 +148,39 @@ def volume(**settings: Any) -> dict[str, Any]:
             "AWS::S3::Bucket",
             {"ObjectLockEnabled": False, "ObjectLockConfiguration": {"ObjectLockEnabled": "Enabled"}},
             {"ObjectLockEnabled": True, "ObjectLockConfiguration": {"ObjectLockEnabled": "Enabled"}},
+        ),
+        (
+            FILES,
+            {"LustreConfiguration": {"MetadataConfiguration": {"Mode": "USER_PROVISIONED"}}},
+            {"LustreConfiguration": {"MetadataConfiguration": {"Mode": "AUTOMATIC"}}},
+        ),
+        (DATABASE, {**MADE, "LicenseModel": "bring-your-own-license"}, {**MADE, "LicenseModel": "general-public-license"}),
+        (DATABASE, {**MADE, "Timezone": "UTC"}, {**MADE, "CharacterSetName": "utf8"}),
+        (
+            DATABASE,
+            {**MADE, "StorageType": "io1", "AllocatedStorage": "100", "Iops": 6000},
+            {**MADE, "StorageType": "io1", "AllocatedStorage": "100", "Iops": 5000},
+        ),
+        (TABLE, {**UNITS, "GlobalSecondaryIndexes": ({},)}, {**UNITS, "GlobalSecondaryIndexes": (UNITS,)}),
+        (POLICY, {"PolicyType": "TargetTrackingScaling"} | TARGETED, tracked(70)),
+        (POLICY, tracked(95), tracked(90)),
+        (
+            POLICY,
+            {"PolicyType": "StepScaling", "StepScalingPolicyConfiguration": {}, **scaled("dynamodb")},
+            {"PolicyType": "StepScaling", "StepScalingPolicyConfiguration": {}, **scaled("ecs")},
+        ),
+        (
+            "AWS::Glue::Crawler",
+            {
+                "RecrawlPolicy": {"RecrawlBehavior": "CRAWL_NEW_FOLDERS_ONLY"},
+                "SchemaChangePolicy": {"UpdateBehavior": "UPDATE_IN_DATABASE"},
+            },
+            {"RecrawlPolicy": {"RecrawlBehavior": "CRAWL_NEW_FOLDERS_ONLY"}, "SchemaChangePolicy": {"UpdateBehavior": "LOG"}},
+        ),
+        (
+            "AWS::LakeFormation::PrincipalPermissions",
+            {"Principal": {"DataLakePrincipalIdentifier": "glue.amazonaws.com"}},
+            {"Principal": {"DataLakePrincipalIdentifier": "IAM_ALLOWED_PRINCIPALS"}},
         ),
         ("AWS::Backup::BackupSelection", {"BackupSelection": {}}, {"BackupSelection": {"Resources": ("*",)}}),
     ],

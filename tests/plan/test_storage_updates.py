@@ -123,6 +123,7 @@ def test_other_changes_apply_to_the_new_file_system() -> None:
         ("AWS::ECR::Repository", {"EmptyOnDelete": True}, Effect.DATA_LOSS),
         ("AWS::RDS::DBInstance", {"AllocatedStorage": "20"}, Effect.NO_INTERRUPTION),
         ("AWS::RDS::DBInstance", {"DBClusterIdentifier": "cluster"}, Effect.NO_INTERRUPTION),
+        ("AWS::RDS::DBInstance", {"SourceDBInstanceIdentifier": "source"}, Effect.NO_INTERRUPTION),
         ("AWS::IAM::Role", {}, Effect.NO_INTERRUPTION),
         ("AWS::EC2::NatGateway", {}, Effect.REPLACE),
         ("AWS::SageMaker::Cluster", {}, Effect.REPLACE),

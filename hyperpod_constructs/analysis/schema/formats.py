@@ -7,7 +7,8 @@ import json
 
 from hyperpod_constructs.analysis.answers import Answer
 from hyperpod_constructs.analysis.schema.patterns import matches
-from hyperpod_constructs.facts.property_schemas import FORMATS, property_schema
+from hyperpod_constructs.analysis.schema.words import is_short_enough
+from hyperpod_constructs.facts.property_schemas import FORMATS, LONGEST, property_schema
 from hyperpod_constructs.templates.model import target_of
 from hyperpod_constructs.templates.values import Reference, Text, Value, as_str
 
@@ -21,6 +22,8 @@ def has_format(name: str, value: Value) -> Answer:
     """Whether a text has the format of an identifier or address block, and whether a reference gives one."""
     if isinstance(value, Reference):
         return None if name not in FORMATS else _gives(value, name)
+    if isinstance(value, Text) and name in LONGEST and is_short_enough(LONGEST[name], value) is False:
+        return False
     if isinstance(value, Text) and name in FORMATS:
         return matches(FORMATS[name][0], value)
     text = as_str(value)

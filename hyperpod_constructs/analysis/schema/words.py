@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from hyperpod_constructs.analysis.answers import Answer, any_of
 from hyperpod_constructs.templates.values import (
     ABSENT,
+    Account,
     Either,
     Reference,
     Text,
@@ -23,6 +24,7 @@ from hyperpod_constructs.templates.values import (
 
 Word: TypeAlias = Callable[[Any, Value], Answer]
 
+_ACCOUNT = 12
 _TYPES = {
     "array": "a list",
     "boolean": "true or false",
@@ -128,9 +130,14 @@ def is_long_enough(least: int, value: Value) -> Answer:
 
 def is_short_enough(most: int, value: Value) -> Answer:
     if isinstance(value, Text):
-        return False if sum(len(part) for part in value.parts if isinstance(part, str)) > most else None
+        return False if sum(map(_least_length, value.parts)) > most else None
     text = as_str(value)
     return None if text is None else len(text) <= most
+
+
+def _least_length(part: Value) -> int:
+    """The characters that a part of a text has at least: those of an account are twelve digits."""
+    return _ACCOUNT if isinstance(part, Account) else len(part) if isinstance(part, str) else 0
 
 
 def is_at_least(least: float, value: Value) -> Answer:

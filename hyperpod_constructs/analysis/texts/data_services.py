@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from hyperpod_constructs.analysis.networks import in_one_zone
 from hyperpod_constructs.analysis.policy_document import listed
 from hyperpod_constructs.analysis.schema.violation import listed as words_of
 from hyperpod_constructs.analysis.schema.violation import quoted
@@ -23,7 +24,7 @@ from hyperpod_constructs.facts.databases import engine_of
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_int, at
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_bool, as_int, at
 
 _GROUP, _PARAMETERS = "AWS::ElastiCache::ReplicationGroup", "AWS::ElastiCache::ParameterGroup"
 _FILES, _TARGET, _SUBNET = "AWS::EFS::FileSystem", "AWS::EFS::MountTarget", "AWS::EC2::Subnet"
@@ -58,6 +59,7 @@ def _engines() -> tuple[str, ...]:
 
 def cache(resource: Resource) -> Slips:
     """The version and the parameters of a cache are of its engine, and with several groups of nodes those of a cluster."""
+    yield from _in_one_zone(resource)
     group, key = resource_of(resource.get("CacheParameterGroupName"), _PARAMETERS), "CacheParameterGroupName"
     engine, version = known(resource.get("Engine")), known(resource.get("EngineVersion"))
     facts = engine_of(engine or "")
@@ -76,6 +78,16 @@ def cache(resource: Resource) -> Slips:
     if shards > 1 and sure and known(own.get(CLUSTERED, ABSENT)) != "yes":
         message = f"it has {shards} groups of nodes, and {group.logical_id} no {CLUSTERED}: yes"
         yield Slip(message, f"a group with {CLUSTERED}: yes", (key,), resource.get(key))
+
+
+def _in_one_zone(resource: Resource) -> Slips:
+    """A cache in several zones has subnets in them."""
+    group = resource_of(resource.get("CacheSubnetGroupName"), "AWS::ElastiCache::SubnetGroup")
+    items = [one for _, one in entries(group.get("SubnetIds"))] if group is not None else []
+    subnets = [found for one in items if (found := resource_of(one, _SUBNET)) is not None]
+    if group is not None and as_bool(resource.get("MultiAZEnabled")) and len(subnets) == len(items) and in_one_zone(subnets):
+        message = f"it is in several zones, and the subnets of {group.logical_id} are in one"
+        yield Slip(message, "a group with subnets in two zones", ("CacheSubnetGroupName",), resource.get("CacheSubnetGroupName"))
 
 
 def cache_parameters(resource: Resource) -> Slips:

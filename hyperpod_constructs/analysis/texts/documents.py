@@ -248,6 +248,8 @@ def _image_rule(place: str, rule: Mapping[str, Value]) -> Slips:
     by_tag = "tagPrefixList" in selection or "tagPatternList" in selection
     if status == "tagged" and not by_tag:
         yield Slip(f"{place} selects tagged images without tags", "tagPrefixList or tagPatternList")
+    if "tagPrefixList" in selection and "tagPatternList" in selection:
+        yield Slip(f"{place} selects images by beginnings of tags and by patterns", "tagPrefixList or tagPatternList")
     if status in ("untagged", "any") and by_tag:
         yield Slip(f"{place} selects {status} images by tag", "tagStatus: tagged")
     if count == "imageCountMoreThan" and "countUnit" in selection:

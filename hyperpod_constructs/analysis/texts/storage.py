@@ -38,11 +38,12 @@ def file_system(resource: Resource) -> Slips:
         message = f"logs go to {quoted(logs)}, and the name of their group begins with /aws/fsx"
         yield Slip(message, "a log group of /aws/fsx", ("LustreConfiguration", "LogConfiguration", "Destination"), logs)
     yield from _export(resource)
-    preferred, subnets = resource.get("OpenZFSConfiguration", "PreferredSubnetId"), resource.get("SubnetIds")
-    sure = isinstance(subnets, tuple) and all(map(_is_sure, (preferred, *subnets)))
-    if isinstance(subnets, tuple) and sure and preferred not in subnets:
-        message = f"the preferred subnet is {quoted(preferred)}, and the file system is in {', '.join(map(quoted, subnets))}"
-        yield Slip(message, "one of SubnetIds", ("OpenZFSConfiguration", "PreferredSubnetId"), preferred)
+    for kind in ("OntapConfiguration", "OpenZFSConfiguration", "WindowsConfiguration"):
+        preferred, subnets = resource.get(kind, "PreferredSubnetId"), resource.get("SubnetIds")
+        sure = isinstance(subnets, tuple) and all(map(_is_sure, (preferred, *subnets)))
+        if isinstance(subnets, tuple) and sure and preferred not in subnets:
+            message = f"the preferred subnet is {quoted(preferred)}, and the file system is in {', '.join(map(quoted, subnets))}"
+            yield Slip(message, "one of SubnetIds", (kind, "PreferredSubnetId"), preferred)
 
 
 def _export(resource: Resource) -> Slips:
@@ -125,6 +126,8 @@ def selection(resource: Resource) -> Slips:
         form = FORMS.get(target.type, ArnForm())
         if one.attribute in form.names or (gives_arn(one) is False and target.type.startswith("AWS::")):
             yield Slip(f"{quoted(one)} gives a name, and a selection has ARNs", "the ARN of a resource", path, one)
+        elif one.attribute in form.others:
+            yield Slip(f"{quoted(one)} is a part of {target.logical_id}", "the ARN of the resource itself", path, one)
         elif _is_linked(target):
             yield Slip(
                 f"{target.logical_id} is linked to a bucket, and FSx makes no backups of it",

@@ -212,6 +212,21 @@ DATA: Template = {
                 "PermissionsWithGrantOption": [],
             },
         },
+        "Disks": {
+            "Type": "AWS::FSx::FileSystem",
+            **KEPT,
+            "Properties": {
+                "FileSystemType": "ONTAP",
+                "StorageCapacity": 1200,
+                "SubnetIds": ["subnet-0123456789abcdef0"],
+                "OntapConfiguration": {"DeploymentType": "SINGLE_AZ_1", "ThroughputCapacity": 128},
+            },
+        },
+        "Password": {"Type": "AWS::SecretsManager::Secret", **KEPT, "Properties": {"Name": "books/password"}},
+        "Rotation": {
+            "Type": "AWS::SecretsManager::RotationSchedule",
+            "Properties": {"SecretId": {"Ref": "Password"}, "RotationRules": {"AutomaticallyAfterDays": 30}},
+        },
         "Logs": {"Type": "AWS::Logs::LogGroup", "Properties": {"RetentionInDays": 30}},
         "Sessions": {"Type": "AWS::SSM::Document", "Properties": {"DocumentType": "Session", "Content": session(encrypted=False)}},
     },
@@ -228,6 +243,71 @@ TARGET = "Units/ResourceId"
 
 def policy_of(name: str) -> dict[str, Any]:
     return {"Fn::Sub": f"arn:aws:s3:${{AWS::Region}}:${{AWS::AccountId}}:accesspoint/{name}/object/*"}
+
+
+def options(engine: str) -> dict[str, Any]:
+    group = {"EngineName": engine, "MajorEngineVersion": "16", "OptionGroupDescription": "books"}
+    return {
+        "Books/OptionGroupName": {"Ref": "Options"},
+        "Options": {"Type": "AWS::RDS::OptionGroup", "Properties": group},
+    }
+
+
+def virtual(system: str) -> dict[str, Any]:
+    scratch = {
+        "FileSystemType": "LUSTRE",
+        "StorageCapacity": 1200,
+        "SubnetIds": ["subnet-0123456789abcdef0"],
+        "LustreConfiguration": {"DeploymentType": "SCRATCH_2"},
+    }
+    machine = {"FileSystemId": {"Ref": system}, "Name": "svm"}
+    return {
+        "Scratch": {"Type": "AWS::FSx::FileSystem", **KEPT, "Properties": scratch},
+        "Virtual": {"Type": "AWS::FSx::StorageVirtualMachine", "Properties": machine},
+    }
+
+
+def to_queue(*, fifo: bool) -> dict[str, Any]:
+    queue = {"FifoQueue": True, "QueueName": "new.fifo"} if fifo else {}
+    allowed = {
+        "Effect": "Allow",
+        "Principal": {"Service": "s3.amazonaws.com"},
+        "Action": "sqs:SendMessage",
+        "Resource": att("Queue"),
+    }
+    policy = {"Queues": [{"Ref": "Queue"}], "PolicyDocument": {"Version": "2012-10-17", "Statement": [allowed]}}
+    return {
+        "Queue": {"Type": "AWS::SQS::Queue", "Properties": queue},
+        "QueuePolicy": {"Type": "AWS::SQS::QueuePolicy", "Properties": policy},
+        "Copies/NotificationConfiguration": {"QueueConfigurations": [{"Event": "s3:ObjectCreated:*", "Queue": att("Queue")}]},
+        "Copies/.DependsOn": "QueuePolicy",
+    }
+
+
+def in_zones(*zones: str) -> dict[str, Any]:
+    subnets = {
+        f"Subnet{index}": {
+            "Type": "AWS::EC2::Subnet",
+            "Properties": {"VpcId": "vpc-0123456789abcdef0", "CidrBlock": f"10.0.{index}.0/24", "AvailabilityZone": zone},
+        }
+        for index, zone in enumerate(zones)
+    }
+    group = {"Description": "cache", "SubnetIds": [{"Ref": name} for name in subnets]}
+    return {
+        **subnets,
+        "Around": {"Type": "AWS::ElastiCache::SubnetGroup", "Properties": group},
+        "Cache/CacheSubnetGroupName": {"Ref": "Around"},
+        "Cache/MultiAZEnabled": True,
+    }
+
+
+def logged(length: int) -> dict[str, Any]:
+    """A bucket with a name of so many characters, an account and two hyphens."""
+    return {
+        "Type": "AWS::S3::Bucket",
+        **KEPT,
+        "Properties": {"BucketName": {"Fn::Sub": f"{'a' * (length + 10)}-${{AWS::AccountId}}-x"}},
+    }
 
 
 CASES = (
@@ -306,6 +386,12 @@ CASES = (
     Case("HP-SCH-007", DATA, {"Grant/Permissions": ["SELECT"]}, {"Grant/Permissions": ["CREATE_TABLE"]}),
     Case("HP-REF-012", DATA, {"Grant/Principal/DataLakePrincipalIdentifier": {"Ref": "Role"}}, {}),
     Case("HP-TXT-012", DATA, EVENTS, {**EVENTS, "Events/StartingPosition": "LATEST"}),
+    Case("HP-TXT-012", DATA, to_queue(fifo=True), to_queue(fifo=False)),
+    Case("HP-TXT-012", DATA, virtual("Scratch"), virtual("Disks")),
+    Case("HP-TXT-012", DATA, options("mysql"), options("postgres")),
+    Case("HP-TXT-011", DATA, {"Rotation/SecretId": "books/pasword"}, {"Rotation/SecretId": "books/admin"}),
+    Case("HP-TXT-012", DATA, in_zones("us-west-2a", "us-west-2a"), in_zones("us-west-2a", "us-west-2b")),
+    Case("HP-SCH-004", DATA, {"Logged": logged(40)}, {"Logged": logged(30)}),
 )
 
 
