@@ -1,6 +1,7 @@
 """Types of resources of which AWS Backup makes backups (as of 2026-11-27).
 
-Source: https://docs.aws.amazon.com/aws-backup/latest/devguide/backup-feature-availability.html
+Sources: https://docs.aws.amazon.com/aws-backup/latest/devguide/API_GetSupportedResourceTypes.html and
+https://docs.aws.amazon.com/aws-backup/latest/devguide/backup-feature-availability.html
 """
 
 from __future__ import annotations

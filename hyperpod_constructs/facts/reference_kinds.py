@@ -92,6 +92,9 @@ _CACHE = {
     "CacheSubnetGroupName": _kind("the name of a subnet group", ElastiCache_SubnetGroup=(None, "CacheSubnetGroupName")),
 }
 
+_FILES = {
+    "FileSystemId": _kind("the id of a file system", EFS_FileSystem=(None, "FileSystemId"), FSx_FileSystem=(None, "Id")),
+}
 OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::EC2::Route": {
         "GatewayId": _kind(
@@ -187,12 +190,13 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
         "MountName": _kind("the mount name of a Lustre file system", FSx_FileSystem=("LustreMountName",)),
     },
     "AWS::SageMaker::App": {"DomainId": _DOMAIN},
+    "AWS::SageMaker::Domain": _FILES,
     "AWS::SageMaker::Endpoint": {
         "EndpointConfigName": _kind("the name of a configuration", SageMaker_EndpointConfig=("EndpointConfigName",)),
     },
     "AWS::SageMaker::EndpointConfig": {"ModelName": _kind("the name of a model", SageMaker_Model=("ModelName",))},
-    "AWS::SageMaker::Space": {"DomainId": _DOMAIN},
-    "AWS::SageMaker::UserProfile": {"DomainId": _DOMAIN},
+    "AWS::SageMaker::Space": {"DomainId": _DOMAIN, **_FILES},
+    "AWS::SageMaker::UserProfile": {"DomainId": _DOMAIN, **_FILES},
     "AWS::SageMaker::ClusterSchedulerConfig": {
         "ClusterArn": _kind("the ARN of a HyperPod cluster", SageMaker_Cluster=(None, "ClusterArn"))
     },

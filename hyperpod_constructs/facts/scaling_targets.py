@@ -9,15 +9,19 @@ from collections.abc import Mapping
 
 IDS: Mapping[str, str] = {
     "appstream:fleet": "fleet/NAME",
+    "cassandra:table": "keyspace/KEYSPACE/table/NAME",
     "dynamodb:index": "table/TABLE/index/NAME",
     "dynamodb:table": "table/NAME",
     "ec2:spot-fleet-request": "spot-fleet-request/ID",
     "ecs:service": "service/CLUSTER/NAME",
+    "elasticache:cache-cluster": "cache-cluster/NAME",
     "elasticache:replication-group": "replication-group/NAME",
     "elasticmapreduce:instancegroup": "instancegroup/CLUSTER/ID",
     "lambda:function": "function:NAME:ALIAS",
+    "neptune:cluster": "cluster:NAME",
     "rds:cluster": "cluster:NAME",
     "sagemaker:inference-component": "inference-component/NAME",
     "sagemaker:variant": "endpoint/NAME/variant/VARIANT",
+    "workspaces:workspacespool": "workspacespool/ID",
 }
 """The forms of ids by the first two fields of a dimension; words in capitals are names."""

@@ -97,6 +97,25 @@ def test_each_target_has_the_calls_of_its_service() -> None:
     assert len(found) == 2
 
 
+BY_TAG = """Selection: {Type: AWS::Backup::BackupSelection, Properties: {BackupSelection: {
+  IamRoleArn: !GetAtt Role.Arn, ListOfTags: [{ConditionType: STRINGEQUALS, ConditionKey: a, ConditionValue: b}]}}}"""
+
+
+def test_a_role_that_backs_up_by_tags_may_back_something_up() -> None:
+    assert len(calls(BY_TAG)) == 1
+    assert actions(calls(BY_TAG, OWN)) <= {"dynamodb:CreateBackup"}
+
+
+COPIED = """Data: {{Type: AWS::S3::Bucket, Properties: {{ReplicationConfiguration: {{Role: !GetAtt Role.Arn,
+  Rules: [{{Status: Enabled, Destination: {{Bucket: 'arn:aws:s3:::copies'{}}}}}]}}}}}}"""
+
+
+def test_copies_with_a_new_owner_are_given_to_it() -> None:
+    owned = ", Account: '123456789012', AccessControlTranslation: {Owner: Destination}"
+    assert "s3:ObjectOwnerOverrideToBucketOwner" in actions(calls(COPIED.format(owned)))
+    assert "s3:ObjectOwnerOverrideToBucketOwner" not in actions(calls(COPIED.format("")))
+
+
 SNAPSHOTS = """Policy: {{Type: AWS::DLM::LifecyclePolicy, Properties: {{ExecutionRoleArn: !GetAtt Role.Arn,
   PolicyDetails: {{PolicyType: EBS_SNAPSHOT_MANAGEMENT, ResourceTypes: [{}]}}}}}}"""
 

@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations, pairwise
 
-from hyperpod_constructs.analysis.arns import arn_matches
 from hyperpod_constructs.analysis.schema.violation import listed
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_int, at
+from hyperpod_constructs.templates.values import ABSENT, Value, as_int
 
 _BUCKET, _ATTACHMENT = "AWS::S3::Bucket", "AWS::SecretsManager::SecretTargetAttachment"
 _LOGS = "AWS::Logs::LogGroup"
@@ -29,12 +28,7 @@ _KINDS = {"QueueConfigurations": "Event", "TopicConfigurations": "Event", "Lambd
 
 
 def bucket(resource: Resource) -> Slips:
-    """The rules of a life cycle, copies to another bucket, and notifications that overlap."""
-    for index, rule in entries(resource.get("ReplicationConfiguration", "Rules")):
-        value = at(rule, "Destination", "Bucket")
-        if value is not ABSENT and arn_matches(value, Reference(resource, "Arn")):
-            path = ("ReplicationConfiguration", "Rules", index, "Destination", "Bucket")
-            yield Slip("it copies to itself", "the ARN of another bucket", path, value)
+    """The rules of a life cycle, and notifications that overlap."""
     for index, rule in entries(resource.get("LifecycleConfiguration", "Rules")):
         for slip in _life(mapping(rule)):
             yield slip.below("LifecycleConfiguration", "Rules", index)

@@ -117,6 +117,15 @@ def file_system(resource: Resource) -> Slips:
         yield Slip(message, f"more than {days['TransitionToIA']} days", path, resource.get(*path))
 
 
+def access_point(resource: Resource) -> Slips:
+    """The directory of an access point is made by it where the file system is new."""
+    root, files = resource.get("RootDirectory"), resource_of(resource.get("FileSystemId"), _FILES)
+    path = known(at(root, "Path"))
+    if files is not None and path not in (None, "", "/") and at(root, "CreationInfo") is ABSENT:
+        message = f"{path} is not there in {files.logical_id}, and nobody makes it"
+        yield Slip(message, "CreationInfo with owner and permissions", ("RootDirectory", "CreationInfo"), dead=True)
+
+
 def mount_target(resource: Resource) -> Slips:
     """A file system in one zone has its mount target there."""
     files, subnet = resource_of(resource.get("FileSystemId"), _FILES), resource_of(resource.get("SubnetId"), _SUBNET)
@@ -182,6 +191,7 @@ JUDGES: Mapping[Language, Judge] = {}
 WHOLES: Mapping[str, WholeJudge] = {
     "AWS::DataSync::LocationEFS": efs_location,
     "AWS::DataSync::Task": copy,
+    "AWS::EFS::AccessPoint": access_point,
     _FILES: file_system,
     _TARGET: mount_target,
     "AWS::ElastiCache::CacheCluster": cache,

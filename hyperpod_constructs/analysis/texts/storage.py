@@ -34,7 +34,7 @@ _VAULT = "AWS::Backup::BackupVault"
 def file_system(resource: Resource) -> Slips:
     """The preferred subnet of a file system is one of its subnets, and its log group has a name for FSx."""
     logs = resource.get("LustreConfiguration", "LogConfiguration", "Destination")
-    if isinstance(logs, str | Text) and _matches(logs, _LOGS) is False:
+    if isinstance(logs, str | Text) and (_matches(logs, _LOGS) is False or _is_of_other_group(logs)):
         message = f"logs go to {quoted(logs)}, and the name of their group begins with /aws/fsx"
         yield Slip(message, "a log group of /aws/fsx", ("LustreConfiguration", "LogConfiguration", "Destination"), logs)
     yield from _export(resource)
@@ -44,6 +44,13 @@ def file_system(resource: Resource) -> Slips:
         if isinstance(subnets, tuple) and sure and preferred not in subnets:
             message = f"the preferred subnet is {quoted(preferred)}, and the file system is in {', '.join(map(quoted, subnets))}"
             yield Slip(message, "one of SubnetIds", (kind, "PreferredSubnetId"), preferred)
+
+
+def _is_of_other_group(logs: str | Text) -> bool:
+    """Whether a text with a log group has one whose name does not begin with /aws/fsx."""
+    groups = [target_of(one) for one in logs.references if one.attribute is None] if isinstance(logs, Text) else []
+    names = [known(one.get("LogGroupName")) for one in groups if one.type == "AWS::Logs::LogGroup"]
+    return any(one is not None and not one.startswith("/aws/fsx") for one in names)
 
 
 def _export(resource: Resource) -> Slips:
@@ -118,7 +125,8 @@ def _range(least: int | None, most: int | None) -> str:
 
 
 def selection(resource: Resource) -> Slips:
-    """A selection has the ARNs of resources that are backed up."""
+    """A selection has the ARNs of resources that are backed up, or tags that resources have."""
+    yield from _tags(resource)
     for index, one in entries(resource.get("BackupSelection", "Resources")):
         if not isinstance(one, Reference):
             continue
@@ -137,6 +145,18 @@ def selection(resource: Resource) -> Slips:
             )
         elif target.type in FORMS and target.type not in BACKED_UP and one.attribute in form.arns:
             yield Slip(f"AWS Backup makes no backups of {target.type}", "a resource that AWS Backup supports", path, one)
+
+
+def _tags(resource: Resource) -> Slips:
+    """A selection by tags has keys as they are written at the resources."""
+    kept = [each.get(key) for each in resource.template.model.resources() for key in ("FileSystemTags", "Tags")]
+    there = {known(at(one, "Key")) for tags in kept for _, one in entries(tags)}
+    for index, one in entries(resource.get("BackupSelection", "ListOfTags")):
+        key = known(at(one, "ConditionKey"))
+        meant = typo_of(key or "", sorted(filter(None, there)))
+        if meant is not None:
+            path = ("BackupSelection", "ListOfTags", index, "ConditionKey")
+            yield Slip(f"no resource has the tag {key}; did you mean {meant}?", meant, path, key, dead=True)
 
 
 def _is_linked(target: Resource) -> bool:

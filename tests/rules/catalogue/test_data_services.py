@@ -141,11 +141,12 @@ DATA: Template = {
                 "LifecyclePolicies": [{"TransitionToIA": "AFTER_30_DAYS"}, {"TransitionToArchive": "AFTER_90_DAYS"}],
             },
         },
+        "Point": {"Type": "AWS::EFS::AccessPoint", "Properties": {"FileSystemId": {"Ref": "Files"}}},
         "Copies": bucket(),
         "Data": bucket(
             ReplicationConfiguration={
                 "Role": "arn:aws:iam::123456789012:role/copy",
-                "Rules": [{"Status": "Enabled", "Prefix": "", "Destination": {"Bucket": att("Copies")}}],
+                "Rules": [{"Id": "copies", "Status": "Enabled", "Prefix": "", "Destination": {"Bucket": att("Copies")}}],
             }
         ),
         "Readers": {
@@ -284,6 +285,98 @@ def to_queue(*, fifo: bool) -> dict[str, Any]:
     }
 
 
+SENDING = {"EventBridgeConfiguration": {"EventBridgeEnabled": True}}
+
+
+def arrival(kind: str = "Object Created", name: object = None) -> dict[str, Any]:
+    pattern = {
+        "source": ["aws.s3"],
+        "detail-type": [kind],
+        "detail": {"bucket": {"name": [{"Ref": "Data"} if name is None else name]}},
+    }
+    return {"Arrived": {"Type": "AWS::Events::Rule", "Properties": {"EventPattern": pattern}}}
+
+
+def alarm(namespace: str, metric: str, threshold: float, **dimensions: object) -> dict[str, Any]:
+    return {
+        "Type": "AWS::CloudWatch::Alarm",
+        "Properties": {
+            "Namespace": namespace,
+            "MetricName": metric,
+            "Dimensions": [{"Name": key, "Value": value} for key, value in dimensions.items()],
+            "Statistic": "Maximum",
+            "Period": 300,
+            "EvaluationPeriods": 3,
+            "Threshold": threshold,
+            "ComparisonOperator": "GreaterThanThreshold",
+            "AlarmActions": ["arn:aws:sns:us-west-2:123456789012:alarms"],
+        },
+    }
+
+
+def lag(rule: str) -> dict[str, Any]:
+    named = {"SourceBucket": {"Ref": "Data"}, "DestinationBucket": {"Ref": "Copies"}, "RuleId": rule}
+    return alarm("AWS/S3", "ReplicationLatency", 900, **named)
+
+
+def full(threshold: float) -> dict[str, Any]:
+    return alarm("AWS/EFS", "StorageBytes", threshold, FileSystemId={"Ref": "Files"}, StorageClass="Total")
+
+
+def selected(key: str) -> dict[str, Any]:
+    chosen = {
+        "SelectionName": "tagged",
+        "IamRoleArn": "arn:aws:iam::123456789012:role/backup",
+        "ListOfTags": [{"ConditionType": "STRINGEQUALS", "ConditionKey": key, "ConditionValue": "daily"}],
+    }
+    return {
+        "Files/FileSystemTags": [{"Key": "backup", "Value": "daily"}],
+        "Chosen": {
+            "Type": "AWS::Backup::BackupSelection",
+            "Properties": {"BackupPlanId": "plan", "BackupSelection": chosen},
+        },
+    }
+
+
+def lustre_logs(name: str) -> dict[str, Any]:
+    group = "arn:aws:logs:${AWS::Region}:${AWS::AccountId}:log-group:${Lines}"
+    return {
+        "Scratch": {
+            "Type": "AWS::FSx::FileSystem",
+            **KEPT,
+            "Properties": {
+                "FileSystemType": "LUSTRE",
+                "FileSystemTypeVersion": "2.15",
+                "StorageCapacity": 1200,
+                "SubnetIds": ["subnet-0123456789abcdef0"],
+                "LustreConfiguration": {
+                    "DeploymentType": "PERSISTENT_2",
+                    "PerUnitStorageThroughput": 125,
+                    "LogConfiguration": {"Level": "WARN_ERROR", "Destination": {"Fn::Sub": group}},
+                },
+            },
+        },
+        "Lines": {"Type": "AWS::Logs::LogGroup", "Properties": {"LogGroupName": name, "RetentionInDays": 30}},
+    }
+
+
+def studio(files: object) -> dict[str, Any]:
+    mounted = {"EFSFileSystemConfig": {"FileSystemId": files, "FileSystemPath": "/"}}
+    return {
+        "Type": "AWS::SageMaker::Domain",
+        "Properties": {
+            "DomainName": "studio",
+            "AuthMode": "IAM",
+            "VpcId": "vpc-0123456789abcdef0",
+            "SubnetIds": ["subnet-0123456789abcdef0"],
+            "DefaultUserSettings": {
+                "ExecutionRole": "arn:aws:iam::123456789012:role/studio",
+                "CustomFileSystemConfigs": [mounted],
+            },
+        },
+    }
+
+
 def in_zones(*zones: str) -> dict[str, Any]:
     subnets = {
         f"Subnet{index}": {
@@ -362,7 +455,6 @@ CASES = (
         {"Files/LifecyclePolicies/1/TransitionToArchive": "AFTER_30_DAYS"},
         {"Files/LifecyclePolicies/0/TransitionToIA": "AFTER_60_DAYS"},
     ),
-    Case("HP-TXT-012", DATA, {"Data/ReplicationConfiguration/Rules/0/Destination/Bucket": att("Data")}, {}),
     Case("HP-TXT-012", DATA, {POLICY: policy_of("writers")}, {POLICY: policy_of("readers")}),
     Case("HP-TXT-012", DATA, {"Copying/DestinationLocationArn": {"Ref": "From"}}, {}),
     Case("HP-TXT-011", DATA, {"Crawler/DatabaseName": "trainingdata"}, {"Crawler/DatabaseName": "features"}),
@@ -392,6 +484,20 @@ CASES = (
     Case("HP-TXT-011", DATA, {"Rotation/SecretId": "books/pasword"}, {"Rotation/SecretId": "books/admin"}),
     Case("HP-TXT-012", DATA, in_zones("us-west-2a", "us-west-2a"), in_zones("us-west-2a", "us-west-2b")),
     Case("HP-SCH-004", DATA, {"Logged": logged(40)}, {"Logged": logged(30)}),
+    Case("HP-TXT-011", DATA, {"Point/RootDirectory": {"Path": "/users"}}, {"Point/RootDirectory": {"Path": "/"}}),
+    Case("HP-TXT-011", DATA, arrival(), {**arrival(), "Data/NotificationConfiguration": SENDING}),
+    Case(
+        "HP-TXT-011",
+        DATA,
+        {**arrival("Object created"), "Data/NotificationConfiguration": SENDING},
+        {**arrival("AWS API Call via CloudTrail")},
+    ),
+    Case("HP-TXT-011", DATA, {**arrival(name=att("Data")), "Data/NotificationConfiguration": SENDING}, {**arrival(name="else")}),
+    Case("HP-TXT-011", DATA, {"Lag": lag("copy")}, {"Lag": lag("copies")}),
+    Case("HP-TXT-011", DATA, {"Full": full(960)}, {"Full": full(960 * 1024**3)}),
+    Case("HP-TXT-011", DATA, selected("Backup"), selected("backup")),
+    Case("HP-TXT-012", DATA, lustre_logs("/fsx/runs"), lustre_logs("/aws/fsx/runs")),
+    Case("HP-REF-012", DATA, {"Studio": studio(att("Files"))}, {"Studio": studio({"Ref": "Files"})}),
 )
 
 
