@@ -52,6 +52,7 @@ class Language(StrEnum):
 _MATCHES = "FilterCriteria/Filters/*/Pattern"
 _DATABASE = {"PreferredMaintenanceWindow": Language.WEEKLY, "PreferredBackupWindow": Language.DAILY}
 _CLUSTERED = {"PreferredMaintenanceWindow": Language.WEEKLY}
+_CACHE = {"PreferredMaintenanceWindow": Language.WEEKLY_HOUR, "SnapshotWindow": Language.DAILY}
 _ACTIONS = dict.fromkeys(("AlarmActions/*", "OKActions/*", "InsufficientDataActions/*"), Language.ACTION)
 
 LANGUAGES: Mapping[str, Mapping[str, Language]] = {
@@ -84,8 +85,8 @@ LANGUAGES: Mapping[str, Mapping[str, Language]] = {
     "AWS::DocDB::DBCluster": _DATABASE,
     "AWS::DocDB::DBInstance": _CLUSTERED,
     "AWS::ECR::Repository": {"LifecyclePolicy/LifecyclePolicyText": Language.IMAGES, "RepositoryPolicyText": Language.POLICY},
-    "AWS::ElastiCache::CacheCluster": {"PreferredMaintenanceWindow": Language.WEEKLY_HOUR},
-    "AWS::ElastiCache::ReplicationGroup": {"PreferredMaintenanceWindow": Language.WEEKLY_HOUR},
+    "AWS::ElastiCache::CacheCluster": _CACHE,
+    "AWS::ElastiCache::ReplicationGroup": _CACHE,
     "AWS::Events::Archive": {"EventPattern": Language.EVENTS},
     "AWS::Events::Rule": {"ScheduleExpression": Language.EVENT_SCHEDULE, "EventPattern": Language.EVENTS},
     "AWS::Glue::Crawler": {"Schedule/ScheduleExpression": Language.CRON},
@@ -102,6 +103,7 @@ LANGUAGES: Mapping[str, Mapping[str, Language]] = {
     "AWS::Logs::ResourcePolicy": {"PolicyDocument": Language.POLICY},
     "AWS::Logs::ScheduledQuery": {"ScheduleExpression": Language.CRON, "Timezone": Language.ZONE},
     "AWS::Logs::SubscriptionFilter": {"FilterPattern": Language.LOGS, "DestinationArn": Language.SUBSCRIBER},
+    "AWS::MemoryDB::Cluster": {"MaintenanceWindow": Language.WEEKLY_HOUR, "SnapshotWindow": Language.DAILY},
     "AWS::Neptune::DBCluster": _DATABASE,
     "AWS::Pipes::Pipe": {f"SourceParameters/{_MATCHES}": Language.MESSAGES},
     "AWS::RDS::DBCluster": _DATABASE,

@@ -21,6 +21,8 @@ DATABASE, TABLE, POLICY = "AWS::RDS::DBInstance", "AWS::DynamoDB::Table", "AWS::
 MADE: dict[str, Any] = {"Engine": "mysql", "MasterUsername": "a", "ManageMasterUserPassword": True, "AllocatedStorage": "100"}
 UNITS = {"ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}}
 TARGETED = {"ScalingTargetId": "target"}
+SECRET = "AWS::SecretsManager::Secret"
+TLS = {"TransitEncryptionEnabled": True, "CacheSubnetGroupName": "cache"}
 FAILING = {"AutomaticFailoverEnabled": True, "NumNodeGroups": 1}
 ENCRYPTED = {
     "EncryptionAtRestOptions": {"Enabled": True},
@@ -39,6 +41,15 @@ def tracked(value: float) -> dict[str, Any]:
 
 def scaled(service: str) -> dict[str, Any]:
     return {"ServiceNamespace": service, "ResourceId": "x", "ScalableDimension": f"{service}:a:b"}
+
+
+def exported(clients: str) -> dict[str, Any]:
+    exports = ({"ClientConfigurations": ({"Clients": clients, "Options": ("rw",)},)},)
+    return {"OpenZFSConfiguration": {"RootVolumeConfiguration": {"NfsExports": exports}}}
+
+
+def generated(**more: bool) -> dict[str, Any]:
+    return {"GenerateSecretString": {"ExcludeLowercase": True, "ExcludeUppercase": True, "ExcludeNumbers": True, **more}}
 
 
 def zones(subnets: int, **config: Any) -> dict[str, Any]:
@@ -70,7 +81,11 @@ def volume(**settings: Any) -> dict[str, Any]:
         (CACHE, {"AutomaticFailoverEnabled": True, "NumCacheClusters": 1}, {"NumCacheClusters": 1}),
         (CACHE, {"MultiAZEnabled": True}, {"MultiAZEnabled": True, "AutomaticFailoverEnabled": True}),
         (CACHE, {"NumNodeGroups": 3}, {"NumNodeGroups": 3, "AutomaticFailoverEnabled": True}),
-        (CACHE, {"AuthToken": "a-token"}, {"AuthToken": "a", "TransitEncryptionEnabled": True, "CacheSubnetGroupName": "data"}),
+        (
+            CACHE,
+            {"AuthToken": "a-long-auth-token"},
+            {"AuthToken": "a-long-auth-token", "TransitEncryptionEnabled": True, "CacheSubnetGroupName": "data"},
+        ),
         (CACHE, {"AtRestEncryptionEnabled": False, "KmsKeyId": "alias/data"}, {"KmsKeyId": "alias/data"}),
         (CACHE, {"Engine": "memcached"}, {"Engine": "Valkey"}),
         (CACHE, {"NumCacheClusters": 2, "ReplicasPerNodeGroup": 1}, {"NumCacheClusters": 2}),
@@ -182,6 +197,36 @@ def volume(**settings: Any) -> dict[str, Any]:
             {"Principal": {"DataLakePrincipalIdentifier": "glue.amazonaws.com"}},
             {"Principal": {"DataLakePrincipalIdentifier": "IAM_ALLOWED_PRINCIPALS"}},
         ),
+        (FILES, exported("10.0.0.0/16 10.1.0.0/16"), exported("10.0.0.0/16")),
+        (FILES, exported("nodes.local"), exported("*")),
+        ("AWS::RDS::EventSubscription", {"SourceType": "db-instances"}, {"SourceType": "db-instance"}),
+        ("AWS::RDS::EventSubscription", {"SourceIds": ("books",)}, {"SourceIds": ("books",), "SourceType": "db-instance"}),
+        ("AWS::RDS::DBSubnetGroup", {"DBSubnetGroupName": "Default"}, {"DBSubnetGroupName": "defaults"}),
+        (SECRET, generated(ExcludePunctuation=True), generated()),
+        (SECRET, {"ReplicaRegions": ({"Region": "us-east-2"},) * 2}, {"ReplicaRegions": ({"Region": "us-east-2"},)}),
+        (
+            "AWS::SecretsManager::RotationSchedule",
+            {"HostedRotationLambda": {"RotationType": "MySQLMultiUser"}},
+            {"HostedRotationLambda": {"RotationType": "MySQLSingleUser"}},
+        ),
+        (
+            "AWS::Backup::BackupVault",
+            {"Notifications": {"BackupVaultEvents": ("BACKUP_JOB_FAILURE",)}},
+            {"Notifications": {"BackupVaultEvents": ("BACKUP_JOB_FAILED",)}},
+        ),
+        (
+            "AWS::ElastiCache::ServerlessCache",
+            {"CacheUsageLimits": {"DataStorage": {"Minimum": 9, "Maximum": 5}}},
+            {"CacheUsageLimits": {"DataStorage": {"Minimum": 5, "Maximum": 9}}},
+        ),
+        (CACHE, {**TLS, "AuthToken": "short"}, {**TLS, "AuthToken": "a-long-auth-token"}),
+        (SEARCH, {"LogPublishingOptions": {"ERROR_LOGS": {}}}, {"LogPublishingOptions": {"AUDIT_LOGS": {}}}),
+        (
+            SEARCH,
+            {"DomainEndpointOptions": {"CustomEndpointEnabled": True}},
+            {"DomainEndpointOptions": {"CustomEndpointEnabled": False}},
+        ),
+        (WAREHOUSE, {"IamRoles": ("lake",)}, {"IamRoles": ("arn:aws:iam::123456789012:role/lake",)}),
         ("AWS::Backup::BackupSelection", {"BackupSelection": {}}, {"BackupSelection": {"Resources": ("*",)}}),
     ],
 )

@@ -34,6 +34,8 @@ _ARN_FILL = "arn:aws:service:us-west-2:123456789012:kind/name"
 _MAIL = "team@example.com"
 _SCHEMES = re.compile(r"\^?\(?((?:s3|https?)(?:\|(?:s3|https?))*)\)?:(?:\\?/){2}")
 """The begin of a pattern of addresses such as `s3://BUCKET/KEY`."""
+_GROUP = re.compile(r"\((?:[^()\\]|\\.)*\)")
+"""A group of a pattern without others in it."""
 _ARN_OF = re.compile(r"\^?arn:.*?:([a-z][a-z0-9-]+):")
 """The begin of a pattern of ARNs of one service."""
 _KIND = re.compile(r":([a-z][a-z-]+)\\?[:/]")
@@ -97,10 +99,21 @@ def _begins_otherwise(pattern: str, text: Text) -> bool:
     first, addresses = text.parts[0], _addresses(pattern)
     if isinstance(first, Reference):
         return bool(addresses) and _gives_no(pattern, first)
-    if not isinstance(first, str) or not addresses:
+    if not isinstance(first, str):
         return False
+    if not addresses:
+        return _is_of_arns(pattern) and not first.startswith("arn:") and not "arn:".startswith(first)
     empty = any(first.startswith(f"{one}/") for one in addresses)
     return empty or not any(first.startswith(one) or one.startswith(first) for one in addresses)
+
+
+@cache
+def _is_of_arns(pattern: str) -> bool:
+    """Whether a pattern takes ARNs alone: it begins so, and has no other choice."""
+    plain, inner = pattern.removeprefix("^"), 1
+    while inner:
+        plain, inner = _GROUP.subn("", plain)
+    return plain.startswith("arn:") and "|" not in plain
 
 
 @cache

@@ -35,6 +35,7 @@ _PROTOCOLS = {
 }
 """The engines behind a family of proxies; those of SQL Server have many names."""
 _ZONE = "AvailabilityZoneName"
+_MAKER = "AWS::SecretsManager-"
 _DAYS = re.compile(r"AFTER_(\d+)_DAYS?")
 _OWN = {_POINT: ("Policy", "Name", "accesspoint/"), _DOMAIN: ("AccessPolicies", "DomainName", "domain/")}
 """The own policy of a type, its own name, and what is before the name in an ARN."""
@@ -168,6 +169,15 @@ def grant(resource: Resource) -> Slips:
             yield Slip(message, words_of([*map(str, own)]), ("PermissionsWithGrantOption", index), one)
 
 
+def rotation(resource: Resource) -> Slips:
+    """A hosted function for rotation comes with the transform that makes it."""
+    given = resource.template.raw.get("Transform")
+    names = given if isinstance(given, list) else [given]
+    if resource.get("HostedRotationLambda") is not ABSENT and not any(str(one).startswith(_MAKER) for one in names):
+        message = f"HostedRotationLambda is made by the transform {_MAKER}, which the template does not have"
+        yield Slip(message, f"Transform: {_MAKER}2024-09-16", ("HostedRotationLambda",))
+
+
 def own_policy(resource: Resource) -> Slips:
     """The policy of a resource speaks of that resource."""
     policy, key, before = _OWN[resource.type]
@@ -200,5 +210,6 @@ WHOLES: Mapping[str, WholeJudge] = {
     _DOMAIN: own_policy,
     "AWS::LakeFormation::PrincipalPermissions": grant,
     "AWS::RDS::DBProxyTargetGroup": proxy_targets,
+    "AWS::SecretsManager::RotationSchedule": rotation,
     _POINT: own_policy,
 }

@@ -129,6 +129,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::OpenSearchService::Domain": "AccessPolicies",
         "AWS::RDS::DBProxyTargetGroup": "",
         "AWS::S3::AccessPoint": "Policy",
+        "AWS::SecretsManager::RotationSchedule": "HostedRotationLambda",
     },
     "databases": {
         "AWS::RDS::DBCluster": "",

@@ -377,6 +377,15 @@ def studio(files: object) -> dict[str, Any]:
     }
 
 
+def replica(*, several: bool) -> dict[str, Any]:
+    owner = {"Effect": "Allow", "Principal": {"AWS": {"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:root"}}, "Action": "kms:*"}
+    policy = {"Version": "2012-10-17", "Statement": [{**owner, "Resource": "*"}]}
+    return {
+        "Key": {"Type": "AWS::KMS::Key", **KEPT, "Properties": {"KeyPolicy": policy, "MultiRegion": several}},
+        "Far": {"Type": "AWS::KMS::ReplicaKey", "Properties": {"KeyPolicy": policy, "PrimaryKeyArn": att("Key")}},
+    }
+
+
 def in_zones(*zones: str) -> dict[str, Any]:
     subnets = {
         f"Subnet{index}": {
@@ -498,6 +507,15 @@ CASES = (
     Case("HP-TXT-011", DATA, selected("Backup"), selected("backup")),
     Case("HP-TXT-012", DATA, lustre_logs("/fsx/runs"), lustre_logs("/aws/fsx/runs")),
     Case("HP-REF-012", DATA, {"Studio": studio(att("Files"))}, {"Studio": studio({"Ref": "Files"})}),
+    Case(
+        "HP-SCH-004",
+        DATA,
+        {"From/S3BucketArn": {"Fn::Sub": "s3://${Data}"}},
+        {"From/S3BucketArn": {"Fn::Sub": "arn:aws:s3:::${Data}"}},
+    ),
+    Case("HP-TXT-012", DATA, replica(several=False), replica(several=True)),
+    Case("HP-TXT-012", DATA, {"Rotation/HostedRotationLambda": {"RotationType": "MySQLSingleUser"}}, {}),
+    Case("HP-TXT-001", DATA, {"Cache/SnapshotWindow": "3-4"}, {"Cache/SnapshotWindow": "03:00-04:00"}),
 )
 
 
