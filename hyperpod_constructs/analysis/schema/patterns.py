@@ -61,6 +61,9 @@ def _gives_no(pattern: str, reference: Reference) -> bool:
         of = _ARN_OF.match(pattern)
         other = of is not None and (of[1] != ARN_SOURCES[target.type][0] or _is_of_another_kind(pattern[of.end() - 1 :], reference))
         return bool(_addresses(pattern)) or other or _is_of_mails(pattern)
+    form = ARN_FORMS.get(target.type)
+    if form is not None and reference.attribute in form.names - form.arns and _is_of_arns(pattern):
+        return True
     named = reference.attribute is None and target.type in _WITHOUT_ARN
     return named and (pattern.removeprefix("^").startswith("arn:") or bool(_addresses(pattern)))
 

@@ -386,6 +386,20 @@ def replica(*, several: bool) -> dict[str, Any]:
     }
 
 
+GROUPS = "arn:${AWS::Partition}:ec2:${AWS::Region}:${AWS::AccountId}:security-group"
+
+
+def into_lustre(group: object) -> dict[str, Any]:
+    place = {"FsxFilesystemArn": "arn:aws:fsx:us-west-2:123456789012:file-system/fs-0123456789abcdef0"}
+    return {
+        "Into": {"Type": "AWS::DataSync::LocationFSxLustre", "Properties": {**place, "SecurityGroupArns": [group]}},
+        "Group": {
+            "Type": "AWS::EC2::SecurityGroup",
+            "Properties": {"GroupDescription": "copies", "VpcId": "vpc-0123456789abcdef0"},
+        },
+    }
+
+
 def in_zones(*zones: str) -> dict[str, Any]:
     subnets = {
         f"Subnet{index}": {
@@ -516,6 +530,7 @@ CASES = (
     Case("HP-TXT-012", DATA, replica(several=False), replica(several=True)),
     Case("HP-TXT-012", DATA, {"Rotation/HostedRotationLambda": {"RotationType": "MySQLSingleUser"}}, {}),
     Case("HP-TXT-001", DATA, {"Cache/SnapshotWindow": "3-4"}, {"Cache/SnapshotWindow": "03:00-04:00"}),
+    Case("HP-SCH-005", DATA, into_lustre(att("Group", "GroupId")), into_lustre({"Fn::Sub": f"{GROUPS}/${{Group.GroupId}}"})),
 )
 
 
