@@ -69,6 +69,9 @@ def _mistake(written: str, resource: Resource, path: tuple[str | int, ...]) -> t
     service, _, rest = written.partition(":")
     if service not in _SERVICES and "{" not in service and "$" not in service:
         return f"names no service that CloudFormation reads{meant(service, _SERVICES)}", listed(_SERVICES)
+    place = next((one for one in reversed(path) if isinstance(one, str)), "")
+    if service == "secretsmanager" and place.endswith(("Arn", "ARN")):
+        return f"gives the value of a secret, and {place} takes an ARN", "an ARN, such as the Ref of a secret"
     if "${" in written or "{" in rest:
         return _key_mistake(rest, resource) if service == "secretsmanager" else None
     if service == "secretsmanager":

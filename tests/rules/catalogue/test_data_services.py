@@ -531,6 +531,7 @@ CASES = (
     Case("HP-TXT-012", DATA, {"Rotation/HostedRotationLambda": {"RotationType": "MySQLSingleUser"}}, {}),
     Case("HP-TXT-001", DATA, {"Cache/SnapshotWindow": "3-4"}, {"Cache/SnapshotWindow": "03:00-04:00"}),
     Case("HP-SCH-005", DATA, into_lustre(att("Group", "GroupId")), into_lustre({"Fn::Sub": f"{GROUPS}/${{Group.GroupId}}"})),
+    Case("HP-REF-008", DATA, {"Proxy/RoleArn": PASSWORD}, {"Proxy/RoleArn": "{{resolve:ssm:/proxy/role}}"}),
 )
 
 
