@@ -48,4 +48,4 @@ https://docs.aws.amazon.com/AmazonElastiCache/latest/dg/CacheMetrics.HostLevel.h
 https://docs.aws.amazon.com/AmazonS3/latest/userguide/metrics-dimensions.html
 """
 FEWEST_BYTES = 1_000_000
-"""Fewer bytes of storage or memory, but for none at all, were meant in another unit."""
+"""Fewer bytes of storage or memory, but for none or one, were meant in another unit."""

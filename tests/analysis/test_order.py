@@ -32,6 +32,10 @@ INTERNET = {"VpcId": VPC, "InternetGatewayId": {"Ref": "Gateway"}}
 JOBS = {"EnableCloudwatchLogsExports": ["audit", "error"]}
 USERS: dict[tuple[str, str], tuple[Properties, Properties]] = {
     ("AWS::ApiGateway::Deployment", "AWS::ApiGateway::Method"): ({"RestApiId": "api"}, {"RestApiId": "api"}),
+    ("AWS::ApplicationAutoScaling::ScalingPolicy", "AWS::ApplicationAutoScaling::ScalableTarget"): (
+        {"ResourceId": "table/jobs", "ScalableDimension": "dynamodb:table:WriteCapacityUnits"},
+        {"ResourceId": "table/jobs", "ScalableDimension": "dynamodb:table:WriteCapacityUnits"},
+    ),
     ("AWS::Config::ConfigRule", "AWS::Config::ConfigurationRecorder"): ({}, {}),
     ("AWS::DataSync::LocationEFS", "AWS::EFS::MountTarget"): (
         {"EfsFilesystemArn": {"Fn::GetAtt": ["Files", "Arn"]}},

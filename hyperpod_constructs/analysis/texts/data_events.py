@@ -74,7 +74,7 @@ def _bytes(resource: Resource) -> Slips:
     name, value = known(resource.get("MetricName")), resource.get("Threshold")
     limit, statistic = as_float(value), known(resource.get("Statistic"))
     in_bytes = name in IN_BYTES.get(known(resource.get("Namespace")) or "", ())
-    if in_bytes and limit is not None and 0 < limit < FEWEST_BYTES and statistic != "SampleCount":
+    if in_bytes and limit is not None and 1 < limit < FEWEST_BYTES and statistic != "SampleCount":
         message = f"{name} is in bytes, and the threshold {limit:g} of them"
         yield Slip(message, "bytes, such as 1099511627776 for a TiB", ("Threshold",), value, dead=True)
 
