@@ -30,10 +30,10 @@ SERVICES = (
     *("codestar-connections", "cognito-idp", "config", "datasync", "dlm", "dynamodb", "ec2", "ec2messages", "ecr", "ecr-public"),
     *("ecs", "eks", "eks-auth", "elasticfilesystem", "elasticloadbalancing", "es", "events", "execute-api", "firehose", "fis"),
     *("fsx", "glue", "grafana", "guardduty", "iam", "imagebuilder", "kinesis", "kms", "lakeformation", "lambda", "logs"),
-    *("pipes", "pricing", "ram", "rds", "rds-data", "rds-db", "redshift-data", "resource-groups", "route53", "route53resolver"),
-    *("s3", "s3express", "s3tables", "sagemaker", "sagemaker-mlflow", "scheduler", "secretsmanager", "servicediscovery"),
-    *("servicequotas", "ses", "sns", "sqs", "ssm", "ssmmessages", "sso", "states", "sts", "synthetics", "tag", "vpc-lattice"),
-    "xray",
+    *("pipes", "pricing", "ram", "rds", "rds-data", "rds-db", "redshift", "redshift-data", "resource-groups", "route53"),
+    *("route53resolver", "s3", "s3express", "s3tables", "sagemaker", "sagemaker-mlflow", "scheduler", "secretsmanager"),
+    *("servicediscovery", "servicequotas", "ses", "sns", "sqs", "ssm", "ssmmessages", "sso", "states", "sts", "synthetics"),
+    *("tag", "timestream", "vpc-lattice", "xray"),
 )
 #: Folders of botocore with the operations of services, where their name is another one.
 FOLDERS: Mapping[str, tuple[str, ...]] = {
