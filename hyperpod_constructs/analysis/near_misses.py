@@ -67,8 +67,17 @@ def idle_groups(model: Model) -> tuple[Resource, ...]:
 
 def users_of_group(group: Resource) -> tuple[Resource, ...] | None:
     """What names a group or the group that EKS made for a cluster, without rules; `None` if an output gives it to others."""
-    users, given_away = group.template.model.cached(users_of_group, lambda: _users(group.template.model))
-    return None if group in given_away else tuple(users.get(group, ()))
+    return None if group in _shared_out(group.template.model)[1] else known_users_of_group(group)
+
+
+def known_users_of_group(group: Resource) -> tuple[Resource, ...]:
+    """What names a group in its model, without rules, whether or not others have it too."""
+    return tuple(_shared_out(group.template.model)[0].get(group, ()))
+
+
+def _shared_out(model: Model) -> tuple[dict[Resource, list[Resource]], set[Resource]]:
+    """The users of each group, and the groups that outputs give to others; computed once."""
+    return model.cached(_shared_out, lambda: _users(model))
 
 
 def _users(model: Model) -> tuple[dict[Resource, list[Resource]], set[Resource]]:

@@ -31,6 +31,8 @@ _WITHOUT_ARN = frozenset(
 _FILLS = ("a", "a1", "123456789012")
 """Texts in the place of unknown parts."""
 _ARN_FILL = "arn:aws:service:us-west-2:123456789012:kind/name"
+_ANY_TEXT = r"[\s\S]*\S[\s\S]*"
+"""What a schema means by `\\S`: a text with a character other than a space, wherever that is."""
 _MAIL = "team@example.com"
 _SCHEMES = re.compile(r"\^?\(?((?:s3|https?)(?:\|(?:s3|https?))*)\)?:(?:\\?/){2}")
 """The begin of a pattern of addresses such as `s3://BUCKET/KEY`."""
@@ -171,4 +173,4 @@ def _forms() -> Mapping[str, str]:
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
     """A pattern of the schemas."""
-    return re.compile(pattern, re.ASCII)
+    return re.compile(_ANY_TEXT if pattern == r"\S" else pattern, re.ASCII)

@@ -1,66 +1,96 @@
-"""Security groups of nodes and file systems that are open to the world."""
+"""Security groups, network ACLs and control planes that are open to the world."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hyperpod_constructs.analysis.placement import (
-    FILE_SYSTEM,
-    node_groups,
-    security_groups_of,
-)
-from hyperpod_constructs.analysis.security_groups import (
-    ALL_PORTS,
-    GroupRule,
-    security_groups,
-)
+from hyperpod_constructs.analysis.open_rules import is_everything, open_entries, open_rules
+from hyperpod_constructs.analysis.security_groups import GroupRule
+from hyperpod_constructs.facts.private_services import ADMINISTRATION, EVERYBODY
 from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import warning
-from hyperpod_constructs.templates.model import Model
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import as_bool, as_int, as_items, as_str, at
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
-_PREREQUISITES = f"{_GUIDE}sagemaker-hyperpod-prerequisites.html"
-_SSH = 22
+_CONTROLS = "https://docs.aws.amazon.com/securityhub/latest/userguide/ec2-controls.html"
+_NAMES = dict(zip(ADMINISTRATION, ("SSH", "Remote Desktop"), strict=True))
 
 
-def _open_rules(model: Model) -> Iterator[GroupRule]:
-    """The ingress rules for everybody, of the security groups of nodes and file systems."""
-    used = {group: None for nodes in node_groups(model) for group in nodes.security_groups or ()}
-    used |= {group: None for system in model.resources(FILE_SYSTEM) for group in security_groups_of(system) or ()}
-    return (one for group in used for one in security_groups(model).of(group).in_direction("ingress") if one.is_open)
-
-
-def _is_everything(opened: GroupRule) -> bool:
-    ports = opened.ports
-    return opened.protocol in ("-1", "tcp", "udp") and ports is not None and ports.start <= 1 and ports.stop >= ALL_PORTS.stop - 1
+def _of_administration(opened: GroupRule) -> list[int]:
+    """The ports of administration in a rule that is not for all ports."""
+    ports = opened.ports if opened.protocol == "tcp" and not is_everything(opened) else None
+    return [port for port in ADMINISTRATION if port in (ports or ())]
 
 
 @warning(
     "HP-NET-004",
-    on=_open_rules,
-    title="nodes and file systems are not open to the world",
-    why="an intruder into the VPC, by a peering or a public address, reaches every port of every node",
+    on=open_rules,
+    title="nodes, file systems, databases and other private services are not open to the world",
+    why="an intruder into the VPC, by a peering or a public address, reaches the port of every node and every service",
     fix="name the group of the clients (SourceSecurityGroupId) or their block, and the ports that they need",
-    allowed="rules for some ports from a security group or a block of yours",
-    source=_PREREQUISITES,
+    allowed="rules for some ports from a security group or a block of yours; 80 and 443 where no data are given there",
+    source=_CONTROLS,
 )
 def not_everything_is_open(opened: GroupRule) -> Hit | None:
-    if not _is_everything(opened):
+    if _of_administration(opened):
         return None
-    return Hit(opened.resource, opened.path, "all ports are open to the world", found=opened.cidr)
+    ports = opened.ports or range(0)
+    shown = "all ports" if is_everything(opened) else f"{opened.protocol} {ports.start}" + (f"-{ports[-1]}" if ports[1:] else "")
+    return Hit(opened.resource, opened.path, f"{shown} {'are' if ports[1:] else 'is'} open to the world", found=opened.cidr)
 
 
 @warning(
     "HP-NET-005",
-    on=_open_rules,
-    title="SSH is not open to the world",
+    on=open_rules,
+    title="SSH and Remote Desktop are not open to the world",
     why="nodes are reached through Session Manager, which needs no inbound rule; an open port 22 is scanned within minutes once "
     "a path to it exists",
     fix="remove the rule and connect with aws ssm start-session, or name the group of your bastion in SourceSecurityGroupId",
-    allowed="no rule for TCP 22 from 0.0.0.0/0 or ::/0",
+    allowed="no rule for TCP 22 or 3389 from 0.0.0.0/0 or ::/0",
     source=f"{_GUIDE}sagemaker-hyperpod-run-jobs-slurm-access-nodes.html",
 )
 def ssh_is_not_open(opened: GroupRule) -> Hit | None:
-    if opened.protocol != "tcp" or _SSH not in (opened.ports or ()) or _is_everything(opened):
+    ports = _of_administration(opened)
+    shown = f"{_NAMES[ports[0]]} (TCP {ports[0]}) is open to the world" if ports else ""
+    return Hit(opened.resource, opened.path, shown, found=opened.cidr) if ports else None
+
+
+@warning(
+    "HP-NET-007",
+    on=open_entries,
+    title="network ACLs do not let the world in to SSH and Remote Desktop",
+    why="the ACL is before every node of its subnets: one wrong security group then opens them all",
+    fix="name the block of your bastion, and let the answers of the internet in on 1024-65535",
+    allowed="no entry for TCP 22 or 3389 from 0.0.0.0/0 or ::/0 but that for answers, from port 1024 on",
+    source=_CONTROLS,
+)
+def acls_let_nobody_administer(entry: Resource, first: int) -> Hit | None:
+    last = as_int(entry.get("PortRange", "To"))
+    ports = [port for port in ADMINISTRATION if last is not None and first <= port <= last]
+    if not ports or first == _ANSWERS:
         return None
-    return Hit(opened.resource, opened.path, "SSH (TCP 22) is open to the world", found=opened.cidr)
+    return hit(entry, f"{_NAMES[ports[0]]} (TCP {ports[0]}) is open to the world", "PortRange")
+
+
+_ANSWERS = 1024
+"""The first port at which answers arrive."""
+
+
+@warning(
+    "HP-NET-008",
+    on="AWS::EKS::Cluster",
+    title="the endpoint of a control plane is not open to the world by its blocks",
+    why="everybody can try tokens and known weaknesses at the Kubernetes API",
+    fix="name the blocks of your offices, or write EndpointPublicAccess: false",
+    allowed="blocks of yours",
+    source="https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html",
+)
+def control_planes_have_blocks(control: Resource) -> Iterator[Hit]:
+    """The blocks are judged that a template writes; without any everybody may come, as the default says."""
+    network = control.get("ResourcesVpcConfig")
+    closed = as_bool(at(network, "EndpointPublicAccess")) is False
+    for index, block in enumerate(() if closed else as_items(at(network, "PublicAccessCidrs")) or ()):
+        if as_str(block) in EVERYBODY:
+            yield hit(control, f"the Kubernetes API is open to {as_str(block)}", "ResourcesVpcConfig", "PublicAccessCidrs", index)

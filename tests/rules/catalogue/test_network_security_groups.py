@@ -133,6 +133,9 @@ def _open(template: Template, **rule: object) -> Template:
     [
         ({"IpProtocol": "-1", "CidrIp": WORLD}, "HP-NET-004"),
         ({"IpProtocol": "tcp", "FromPort": 0, "ToPort": 65535, "CidrIp": WORLD}, "HP-NET-004"),
+        ({"IpProtocol": "udp", "FromPort": 22, "ToPort": 22, "CidrIp": WORLD}, "HP-NET-004"),
+        ({"IpProtocol": "tcp", "FromPort": 8888, "ToPort": 8888, "CidrIp": WORLD}, "HP-NET-004"),
+        ({"IpProtocol": "tcp", "FromPort": 3389, "ToPort": 3389, "CidrIp": WORLD}, "HP-NET-005"),
         ({"IpProtocol": "tcp", "FromPort": "22", "ToPort": "22", "CidrIp": WORLD}, "HP-NET-005"),
         ({"IpProtocol": "tcp", "FromPort": 20, "ToPort": 80, "CidrIpv6": "::/0"}, "HP-NET-005"),
     ],
@@ -151,14 +154,84 @@ def test_nothing_is_open_to_the_world(rule: dict[str, object], expected: str) ->
         {"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "CidrIp": "10.0.0.0/8"},
         {"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "CidrIp": {"Ref": "AWS::StackName"}},
         {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "CidrIp": WORLD},
-        {"IpProtocol": "udp", "FromPort": 22, "ToPort": 22, "CidrIp": WORLD},
+        {"IpProtocol": "icmp", "FromPort": 3, "ToPort": 4, "CidrIp": WORLD},
     ],
 )
 def test_a_block_of_ones_own_is_fine(rule: dict[str, object]) -> None:
     assert rules_of(_open(slurm(), **rule)) == []
 
 
-def test_groups_of_others_are_not_judged() -> None:
+@pytest.mark.parametrize(
+    ("user", "port", "rules"),
+    [
+        ({"Type": "AWS::EFS::MountTarget", "Key": "SecurityGroups"}, 2049, ["HP-NET-004"]),
+        ({"Type": "AWS::ElastiCache::ReplicationGroup", "Key": "SecurityGroupIds"}, 6379, ["HP-NET-004"]),
+        ({"Type": "AWS::ElastiCache::ReplicationGroup", "Key": "SecurityGroupIds"}, 443, []),
+        ({"Type": "AWS::OpenSearchService::Domain", "Key": "VPCOptions"}, 443, ["HP-NET-004"]),
+        ({"Type": "AWS::ElasticLoadBalancingV2::LoadBalancer", "Key": "SecurityGroups"}, 8443, []),
+    ],
+)
+def test_private_services_are_not_open_to_the_world(user: dict[str, str], port: int, rules: list[str]) -> None:
+    template = _used(slurm(), user, port)
+
+    assert [rule for rule in rules_of(template) if rule.startswith("HP-NET")] == rules
+
+
+def _used(template: Template, user: dict[str, str], port: int) -> Template:
+    """A group that is open to the world on a port, and its user."""
+    opened = {"IpProtocol": "tcp", "FromPort": port, "ToPort": port, "CidrIp": WORLD}
+    group = {"GroupDescription": "service", "VpcId": {"Ref": "Vpc"}, "SecurityGroupIngress": [opened]}
+    ids = [{"Fn::GetAtt": ["Service", "GroupId"]}]
+    given = {"SecurityGroupIds": ids} if user["Key"] == "VPCOptions" else ids
+    template["Resources"]["Service"] = {"Type": "AWS::EC2::SecurityGroup", "Properties": group}
+    template["Resources"]["User"] = {"Type": user["Type"], "Properties": {user["Key"]: given}}
+    return template
+
+
+def test_rules_of_a_group_of_another_stack_are_judged() -> None:
+    template = slurm()
+    rule = {"GroupId": "sg-0123456789abcdef0", "IpProtocol": "tcp", "FromPort": 5432, "ToPort": 5432, "CidrIp": WORLD}
+    template["Resources"]["Opened"] = {"Type": "AWS::EC2::SecurityGroupIngress", "Properties": rule}
+
+    assert rules_of(template) == ["HP-NET-004"]
+
+
+@pytest.mark.parametrize(
+    ("ports", "rules"),
+    [((22, 22), ["HP-NET-007"]), ((3000, 4000), ["HP-NET-007"]), ((1024, 65535), []), ((443, 443), [])],
+)
+def test_acls_do_not_let_the_world_administer(ports: tuple[int, int], rules: list[str]) -> None:
+    template = slurm()
+    entry = {
+        "NetworkAclId": "acl-0123456789abcdef0",
+        "RuleNumber": 300,
+        "Protocol": 6,
+        "RuleAction": "allow",
+        "CidrBlock": WORLD,
+        "PortRange": {"From": ports[0], "To": ports[1]},
+    }
+    template["Resources"]["Entry"] = {"Type": "AWS::EC2::NetworkAclEntry", "Properties": entry}
+
+    assert rules_of(template) == rules
+
+
+@pytest.mark.parametrize(
+    ("network", "rules"),
+    [
+        ({"PublicAccessCidrs": ["203.0.113.0/24", WORLD]}, ["HP-NET-008"]),
+        ({"PublicAccessCidrs": ["203.0.113.0/24"]}, []),
+        ({"PublicAccessCidrs": [WORLD], "EndpointPublicAccess": False}, []),
+    ],
+)
+def test_control_planes_are_not_open_to_the_world_by_their_blocks(network: dict[str, object], rules: list[str]) -> None:
+    template = eks()
+    network = {"EndpointPublicAccess": True, "EndpointPrivateAccess": True, **network}
+    properties(template, "Control")["ResourcesVpcConfig"] |= network
+
+    assert [rule for rule in rules_of(template) if rule.startswith("HP-NET")] == rules
+
+
+def test_groups_that_nothing_has_are_not_judged() -> None:
     template = slurm()
     bastion = {"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "CidrIp": WORLD}
     template["Resources"]["Bastion"] = {
