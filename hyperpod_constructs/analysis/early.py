@@ -105,7 +105,7 @@ def _ends_of(one: Connection) -> set[Key]:
 
 def _name(one: Connection) -> tuple[object, ...]:
     """A connection, the same in every model of its templates."""
-    return one.group.path, None if one.subnet is None else one.subnet.resource.key, one.target.name
+    return one.group.path, None if one.subnet is None else one.subnet.resource.key, one.target.label
 
 
 def _causes(cluster: Resource, missed: Sequence[Connection], late: Sequence[Resource]) -> tuple[Resource, ...]:

@@ -47,7 +47,7 @@ def named_at(resource: Resource, *path: str) -> list[Resource]:
 
 
 def parameter_at(resource: Resource, path: Sequence[str | int]) -> tuple[Template, str] | None:
-    """The parameter that alone gives the value at a path in the properties, in the outermost stack that has one for it."""
+    """The parameter that alone gives the value at a path in the properties, or a list with it, in the outermost stack with one."""
     return _parameter_in(resource.template, raw_at(resource, path))
 
 
@@ -72,6 +72,8 @@ def _item(raw: Raw, key: str | int) -> Raw:
 
 
 def _parameter_in(template: Template, raw: Raw) -> tuple[Template, str] | None:
+    if isinstance(raw, dict) and isinstance(raw.get("Fn::Select"), list):
+        return _parameter_in(template, _item(raw["Fn::Select"], 1))
     name = raw.get("Ref") if isinstance(raw, dict) and len(raw) == 1 else None
     declared = template.raw.get("Parameters")
     if not isinstance(name, str) or not isinstance(declared, dict) or name not in declared:

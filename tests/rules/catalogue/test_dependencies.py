@@ -108,6 +108,16 @@ def test_an_endpoint_is_awaited_where_nothing_else_leads_out() -> None:
     ]
 
 
+def test_the_order_of_a_way_is_its_own_mistake_only() -> None:
+    """The service EKS is out of reach, not the control plane: no order would open that way."""
+    template = edited(eks(), {"NodeDefaultRoute/DestinationCidrBlock": "192.168.0.0/16"})
+    (control,) = (one for one in template["Resources"].values() if one["Type"] == "AWS::EKS::Cluster")
+    for index, subnet in enumerate(control["Properties"]["ResourcesVpcConfig"]["SubnetIds"]):
+        association = {"SubnetId": subnet, "RouteTableId": {"Ref": "NodeRoutes"}}
+        template["Resources"][f"Late{index}"] = {"Type": "AWS::EC2::SubnetRouteTableAssociation", "Properties": association}
+    assert [rule for rule, _, _ in unsettled(template)] == ["HP-REACH-001"]
+
+
 def test_entries_of_network_acls_are_awaited() -> None:
     acl = {"NetworkAclId": {"Ref": "Acl"}, "RuleNumber": 100, "Protocol": -1, "RuleAction": "allow", "CidrBlock": "0.0.0.0/0"}
     resources = {

@@ -56,6 +56,27 @@ def test_a_zone_of_another_region_than_the_other_subnets() -> None:
     assert [one.resource for one in findings(edited(right, {zone: "us-east-1a"}), rules="HP-REG-001")] == ["A"]
 
 
+def test_zones_of_a_list_are_one_mistake_of_their_parameter() -> None:
+    """Both subnets pick the second zone of the list."""
+    subnet = slurm()["Resources"]["NodeSubnet"]["Properties"]
+    picked = {name: {"Fn::Select": [place, {"Ref": "Zones"}]} for place, names in enumerate(("AB", "CD")) for name in names}
+    more = {
+        name: {
+            "Type": "AWS::EC2::Subnet",
+            "Properties": {**subnet, "CidrBlock": f"10.0.{200 + place}.0/24", "AvailabilityZone": zone},
+        }
+        for place, (name, zone) in enumerate(picked.items())
+    }
+    template = edited(slurm(), more)
+    template["Parameters"] = {
+        **template.get("Parameters", {}),
+        "Zones": {"Type": "CommaDelimitedList", "Default": "us-west-2a,us-east-1b"},
+    }
+    (finding,) = findings(template, rules="HP-REG-001")
+    assert finding.resource == "C"
+    assert "its parameter also gives AvailabilityZone of D" in finding.message
+
+
 def test_an_unknown_region_says_nothing() -> None:
     zone = {"Fn::Select": [0, {"Fn::GetAZs": ""}]}
     template = edited(slurm(), {"NodeSubnet/AvailabilityZone": zone, "PublicSubnet/AvailabilityZone": zone})
