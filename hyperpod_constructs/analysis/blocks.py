@@ -100,6 +100,28 @@ def has_ipv6(vpc: Resource) -> bool | None:
     return True if found else False if model.complete else None
 
 
+def takes_ipv6(subnet: Resource) -> bool:
+    """Whether a subnet surely has a block of IPv6: one that is written, or a part of its VPC's."""
+    properties = subnet.raw.get("Properties")
+    written = properties.get("Ipv6CidrBlock") if isinstance(properties, dict) else None
+    return isinstance(written, dict) and {*written} <= _PARTS_OF_BLOCKS if isinstance(written, dict) else bool(written)
+
+
+_PARTS_OF_BLOCKS = {"Fn::Cidr", "Fn::Select", "Fn::Sub"}
+"""Functions that give a part of a block, and never nothing."""
+
+
+def late_ipv6(model: Model) -> Iterator[tuple[Resource, Resource]]:
+    """The subnets with a block of IPv6 that do not await the block of their VPC, each with what adds that."""
+    for subnet in model.resources(SUBNET) if model.resources(_VPC_BLOCK) else ():
+        vpc = resource_of(subnet.get("VpcId"), VPC)
+        added = () if vpc is None or not takes_ipv6(subnet) else _added(model).get(vpc, ())
+        adding = [one for one in added if any(one.get(key) is not ABSENT for key in _IPV6) and one.exists]
+        beside = [one for one in adding if one.template.root is subnet.template.root]
+        if beside and subnet.exists and not any(awaits(subnet, one) for one in adding):
+            yield subnet, beside[0]
+
+
 def outside_of(subnet: Resource) -> VpcBlocks | None:
     """The blocks of a subnet's VPC, if they are all known and its own block is in none of them."""
     vpc, block = resource_of(subnet.get("VpcId"), VPC), block_of(subnet.get("CidrBlock"))

@@ -16,11 +16,12 @@ from hyperpod_constructs.analysis.networks import VPC, ExitKind, block_of, exit_
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, groups_at
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, GroupRule, SecurityGroup, security_groups
 from hyperpod_constructs.analysis.traffic import Side, Traffic, group_lets
-from hyperpod_constructs.facts.listeners import LISTENERS, Listener
+from hyperpod_constructs.facts.listeners import BALANCER, LISTENERS, PROTOCOLS_OF_BALANCERS, Listener
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, as_str, placed_leaves
+from hyperpod_constructs.templates.values import ABSENT, as_int, as_str, placed_leaves
 
 _ROUTE = "AWS::EC2::Route"
+_LISTENER, _BALANCER = "AWS::ElasticLoadBalancingV2::Listener", "AWS::ElasticLoadBalancingV2::LoadBalancer"
 _SITES = ("AWS::EC2::VPNGateway", "AWS::EC2::VPNGatewayRoutePropagation")
 _GROUPS = "SecurityGroup"
 """A part of the name of every property with security groups."""
@@ -46,21 +47,42 @@ class Lonely(NamedTuple):
 def lonely_listeners(model: Model) -> Iterator[Lonely]:
     """Those that surely let nobody in; one for each place."""
     said: set[Resource] = set()
-    for type_, listener in LISTENERS.items() if model.complete else ():
+    for resource, listener, traffic in (*_waiting(model), *_balanced(model)) if model.complete else ():
+        found = _judged(resource, listener, traffic) if resource.exists else None
+        if found is not None and found.place not in said:
+            said.add(found.place)
+            yield found
+
+
+def _waiting(model: Model) -> Iterator[tuple[Resource, Listener, Traffic]]:
+    """The services that listen, and what they wait for."""
+    for type_, listener in LISTENERS.items():
         for resource in model.resources(type_):
-            for protocol in listener.protocols:
-                found = _judged(resource, listener, protocol)
-                if found is not None and found.place not in said:
-                    said.add(found.place)
-                    yield found
+            port = port_of(resource) if type_ in DATABASES else _own_port(resource, listener)
+            if port is not None and (not listener.when or as_str(resource.get(listener.when[0])) == listener.when[1]):
+                yield from ((resource, listener, Traffic(one, range(port, port + 1))) for one in listener.protocols)
 
 
-def _judged(resource: Resource, listener: Listener, protocol: str) -> Lonely | None:
-    own, port = groups_at(resource, listener.groups), port_of(resource) if resource.type in DATABASES else listener.port
-    waits = not listener.when or as_str(resource.get(listener.when[0])) == listener.when[1]
-    if own is None or port is None or not waits or not resource.exists:
+def _own_port(resource: Resource, listener: Listener) -> int | None:
+    own = resource.get(listener.own_port) if listener.own_port else ABSENT
+    return listener.port if own is ABSENT else as_int(own)
+
+
+def _balanced(model: Model) -> Iterator[tuple[Resource, Listener, Traffic]]:
+    """The load balancers, each with what its listeners wait for."""
+    for one in model.resources(_LISTENER):
+        balancer, port = resource_of(one.get("LoadBalancerArn"), _BALANCER), as_int(one.get("Port"))
+        for protocol in PROTOCOLS_OF_BALANCERS.get(as_str(one.get("Protocol")) or "", ()):
+            if balancer is not None and port is not None and one.exists:
+                yield balancer, BALANCER, Traffic(protocol, range(port, port + 1))
+
+
+def _judged(resource: Resource, listener: Listener, traffic: Traffic) -> Lonely | None:
+    place_of_groups = tuple(listener.groups.split("/"))
+    own = groups_at(resource, *place_of_groups)
+    if own is None:
         return None
-    traffic, groups = Traffic(protocol, range(port, port + 1)), [security_groups(one.template.model).of(one) for one in own]
+    groups = [security_groups(one.template.model).of(one) for one in own]
     target = Side(resource.logical_id, tuple(groups))
     if any(_may_have_more(group, resource) or _may_let(group, target, traffic) for group in groups):
         return None
@@ -69,7 +91,7 @@ def _judged(resource: Resource, listener: Listener, protocol: str) -> Lonely | N
     ):
         return None  # whoever has the VPC may add rules
     alone = {one.type for one in users_of_group(own[0]) or ()} == {resource.type}
-    place, path = (own[0], ()) if alone else (resource, (listener.groups,))
+    place, path = (own[0], ()) if alone else (resource, place_of_groups)
     silent = dict.fromkeys(peer for group in groups for peer in _admitted(group, traffic))
     return Lonely(resource, place, path, listener, traffic, tuple(silent))
 

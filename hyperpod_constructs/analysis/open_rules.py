@@ -52,11 +52,12 @@ def is_everything(rule: GroupRule) -> bool:
     return rule.ports is not None and rule.ports.start <= 1 and rule.ports.stop >= ALL_PORTS.stop - 1
 
 
-def open_entries(model: Model) -> Iterator[tuple[Resource, int]]:
-    """The entries of network ACLs that let everybody in by TCP, each with its first port; those for answers are not among them."""
+def open_entries(model: Model) -> Iterator[tuple[Resource, range]]:
+    """The entries of network ACLs that let everybody in by TCP, each with its ports."""
     for entry in model.resources(_ENTRY):
         sides = (as_str(entry.get("CidrBlock")), as_str(entry.get("Ipv6CidrBlock")))
         opens = as_str(entry.get("RuleAction")) == "allow" and not as_bool(entry.get("Egress"))
-        first = as_int(entry.get("PortRange", "From"))
-        if opens and any(one in EVERYBODY for one in sides) and as_int(entry.get("Protocol")) in _TCP_OF_ACL and first is not None:
-            yield entry, first
+        first, last = (as_int(entry.get("PortRange", key)) for key in ("From", "To"))
+        known = as_int(entry.get("Protocol")) in _TCP_OF_ACL and first is not None and last is not None
+        if opens and known and any(one in EVERYBODY for one in sides):
+            yield entry, range(first or 0, (last or 0) + 1)

@@ -18,10 +18,11 @@ from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.facts.zones import region_of as region_of_zone
 from hyperpod_constructs.facts.zones import region_prefix, zone_prefix
 from hyperpod_constructs.templates.dependencies import imported_from
-from hyperpod_constructs.templates.model import Model, Resource, Template
+from hyperpod_constructs.templates.model import Model, Resource, Template, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_str
 
 _CLUSTER = "AWS::SageMaker::Cluster"
+_HOSTED = "AWS::Route53::HostedZone"
 _GROUP = "InstanceGroups/*"
 _STORAGE = f"{_GROUP}/InstanceStorageConfigs/*"
 _PLACES: Mapping[str, tuple[str, ...]] = {
@@ -139,6 +140,17 @@ def _claims(model: Model) -> Iterator[Claim]:
             for path in _PLACES[resource.type]:
                 for place, value in place_in(resource.get(), path):
                     yield from _claim(resource, place, value)
+    yield from _zones(model)
+
+
+def _zones(model: Model) -> Iterator[Claim]:
+    """The region that a private hosted zone gives for a VPC of its own stack."""
+    for zone in model.resources(_HOSTED):
+        for place, vpc in place_in(zone.get(), "VPCs/*/VPCId"):
+            owner = resource_of(vpc)
+            if zone.exists and owner is not None and owner.template.root is zone.template.root:
+                path = (*place[:-1], "VPCRegion")
+                yield from _claim(zone, path, zone.get(*path))
 
 
 def _claim(resource: Resource, path: tuple[str | int, ...], value: Value) -> Iterator[Claim]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from hyperpod_constructs.analysis.networks import ENDPOINT, VPC
+from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, node_groups
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import Value, at
@@ -15,16 +16,37 @@ from hyperpod_constructs.templates.values import Value, at
 Path: TypeAlias = tuple[str | int, ...]
 Vpc: TypeAlias = "Resource | str"
 
-_SUBNET_GROUP = "AWS::RDS::DBSubnetGroup"
+_SUBNET_GROUPS = {"CacheSubnetGroupName": "AWS::ElastiCache::SubnetGroup", "DBSubnetGroupName": ""}
+"""Properties that name a group of subnets, each with its type; empty for that of the service."""
+_LISTENER = "AWS::ElasticLoadBalancingV2::Listener"
+_IDS, _GROUPS = ("SubnetIds",), ("SecurityGroupIds",)
+_IN_CONFIG = (("VpcConfig", "SubnetIds"), ("VpcConfig", "SecurityGroupIds"))
 _NAMES: Mapping[str, tuple[Path, ...]] = {
-    FILE_SYSTEM: (("SubnetIds",), ("SecurityGroupIds",)),
-    ENDPOINT: (("SubnetIds",), ("SecurityGroupIds",), ("RouteTableIds",)),
+    FILE_SYSTEM: (_IDS, _GROUPS),
+    ENDPOINT: (_IDS, _GROUPS, ("RouteTableIds",)),
+    "AWS::DocDB::DBCluster": (("VpcSecurityGroupIds",),),
+    "AWS::DocDB::DBSubnetGroup": (_IDS,),
+    "AWS::EC2::Instance": (("SubnetId",), _GROUPS),
     "AWS::EC2::SubnetNetworkAclAssociation": (("SubnetId",), ("NetworkAclId",)),
     "AWS::EC2::SubnetRouteTableAssociation": (("SubnetId",), ("RouteTableId",)),
+    "AWS::EC2::TransitGatewayAttachment": (_IDS,),
+    "AWS::EC2::TransitGatewayVpcAttachment": (_IDS,),
+    "AWS::EFS::MountTarget": (("SubnetId",), ("SecurityGroups",)),
+    "AWS::EKS::Cluster": (("ResourcesVpcConfig", "SubnetIds"), ("ResourcesVpcConfig", "SecurityGroupIds")),
     "AWS::EKS::Nodegroup": (("Subnets",),),
-    "AWS::Lambda::Function": (("VpcConfig", "SubnetIds"), ("VpcConfig", "SecurityGroupIds")),
+    "AWS::ElastiCache::ReplicationGroup": (_GROUPS,),
+    "AWS::ElastiCache::SubnetGroup": (_IDS,),
+    _LISTENER: (("DefaultActions", "*", "TargetGroupArn"),),
+    "AWS::ElasticLoadBalancingV2::LoadBalancer": (("Subnets",), ("SecurityGroups",)),
+    "AWS::Lambda::Function": _IN_CONFIG,
+    "AWS::Neptune::DBSubnetGroup": (_IDS,),
+    "AWS::NetworkFirewall::Firewall": (("SubnetMappings", "*", "SubnetId"),),
+    "AWS::OpenSearchService::Domain": (("VPCOptions", "SubnetIds"), ("VPCOptions", "SecurityGroupIds")),
+    "AWS::RDS::DBCluster": (("VpcSecurityGroupIds",),),
     "AWS::RDS::DBInstance": (("VPCSecurityGroups",),),
-    _SUBNET_GROUP: (("SubnetIds",),),
+    "AWS::RDS::DBSubnetGroup": (_IDS,),
+    "AWS::Route53Resolver::ResolverEndpoint": (("IpAddresses", "*", "SubnetId"), _GROUPS),
+    "AWS::SageMaker::Domain": (_IDS, ("DefaultUserSettings", "SecurityGroups")),
 }
 """Properties by which a resource names others that must be in one VPC with each other, and with itself."""
 
@@ -84,23 +106,28 @@ def _joints(model: Model) -> Iterator[tuple[Resource, list[Member]]]:
         own = _vpc_of(joining)
         itself = [] if own is None else [Member(joining, own, ("VpcId",))]
         named = (one for path in _NAMES[joining.type] for one in _named(joining, path))
-        yield joining, [*itself, *_of_database(joining), *named]
+        yield joining, [*itself, *_by_another(joining), *named]
 
 
-def _of_database(database: Resource) -> Iterator[Member]:
-    """The subnets of the subnet group of a database."""
-    group = resource_of(database.get("DBSubnetGroupName"), _SUBNET_GROUP)
-    if group is not None:
-        yield from (Member(one.resource, one.vpc, ("DBSubnetGroupName",)) for one in _named(group, ("SubnetIds",)))
+def _by_another(joining: Resource) -> Iterator[Member]:
+    """The subnets of the group of subnets of a database or a cache, and of the load balancer of a listener."""
+    for key, type_ in _SUBNET_GROUPS.items():
+        group = resource_of(joining.get(key), *([type_] if type_ else [f"{joining.type.rpartition('::')[0]}::DBSubnetGroup"]))
+        if group is not None:
+            yield from (replace(one, path=(key,)) for one in _named(group, _IDS))
+    balancer = resource_of(joining.get("LoadBalancerArn")) if joining.type == _LISTENER else None
+    if balancer is not None:
+        yield from (replace(one, path=("LoadBalancerArn",)) for one in _named(balancer, ("Subnets",)))
 
 
 def _named(joining: Resource, path: Path) -> Iterator[Member]:
-    value = at(joining.get(), *path)
-    for item in value if isinstance(value, tuple) else (value,):
-        named = resource_of(item)
-        vpc = None if named is None else _vpc_of(named)
-        if named is not None and vpc is not None:
-            yield Member(named, vpc, path)
+    places = place_in(joining.get(), "/".join(map(str, path))) if "*" in path else [(path, at(joining.get(), *path))]
+    for place, value in places:
+        for item in value if isinstance(value, tuple) else (value,):
+            named = resource_of(item)
+            vpc = None if named is None else _vpc_of(named)
+            if named is not None and vpc is not None:
+                yield Member(named, vpc, place)
 
 
 def _vpc_of(one: Resource) -> Vpc | None:

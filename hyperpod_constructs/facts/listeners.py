@@ -2,7 +2,11 @@
 
 Sources: https://docs.aws.amazon.com/efs/latest/ug/network-access.html,
 https://docs.aws.amazon.com/sdk-for-kotlin/api/latest/rds/aws.sdk.kotlin.services.rds.model/-create-db-instance-request/port.html,
-https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html and
+https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html,
+https://docs.aws.amazon.com/documentdb/latest/developerguide/API_CreateDBCluster.html,
+https://docs.aws.amazon.com/AmazonElastiCache/latest/APIReference/API_CreateReplicationGroup.html,
+https://docs.aws.amazon.com/opensearch-service/latest/developerguide/vpc.html,
+https://docs.aws.amazon.com/elasticloadbalancing/latest/application/load-balancer-update-security-groups.html and
 https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resolver-getting-started.html
 """
 
@@ -40,6 +44,7 @@ class Listener:
     :param groups: the property with its security groups.
     :param name: the service in a sentence.
     :param port: its port; `None` where its engine decides.
+    :param own_port: the property with another port than the usual one, if there is one.
     :param protocols: the protocols on which it listens.
     :param when: a property and the value with which it listens; empty for always.
     """
@@ -47,15 +52,19 @@ class Listener:
     groups: str
     name: str
     port: int | None = None
+    own_port: str = ""
     protocols: tuple[str, ...] = ("tcp",)
     when: tuple[str, ...] = ()
 
 
 LISTENERS: Mapping[str, Listener] = {
+    "AWS::DocDB::DBCluster": Listener(groups="VpcSecurityGroupIds", name="the database", port=27017, own_port="Port"),
     "AWS::EC2::VPCEndpoint": Listener(
         groups="SecurityGroupIds", name="an endpoint", port=443, when=("VpcEndpointType", "Interface")
     ),
     "AWS::EFS::MountTarget": Listener(groups="SecurityGroups", name="EFS", port=2049),
+    "AWS::ElastiCache::ReplicationGroup": Listener(groups="SecurityGroupIds", name="the cache", port=6379, own_port="Port"),
+    "AWS::OpenSearchService::Domain": Listener(groups="VPCOptions/SecurityGroupIds", name="the domain", port=443),
     "AWS::RDS::DBCluster": Listener(groups="VpcSecurityGroupIds", name="the database"),
     "AWS::RDS::DBInstance": Listener(groups="VPCSecurityGroups", name="the database"),
     "AWS::Route53Resolver::ResolverEndpoint": Listener(
@@ -63,3 +72,15 @@ LISTENERS: Mapping[str, Listener] = {
     ),
 }
 """Types that listen, and that nobody is let in by means of."""
+
+BALANCER = Listener(groups="SecurityGroups", name="the load balancer")
+"""A load balancer, which waits at the ports of its listeners."""
+PROTOCOLS_OF_BALANCERS: Mapping[str, tuple[str, ...]] = {
+    "HTTP": ("tcp",),
+    "HTTPS": ("tcp",),
+    "TCP": ("tcp",),
+    "TCP_UDP": ("tcp", "udp"),
+    "TLS": ("tcp",),
+    "UDP": ("udp",),
+}
+"""The protocols of the network by that of a listener."""

@@ -185,6 +185,18 @@ class _Judge:
                 return self._say(Kind.VALUE, (*path, *place), message, found, listed(dict.fromkeys(map(str, known))))
         return None
 
+    def _among(self, wanted: list[list[str]], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        """Texts of some places that are also at one of others; which is sure only if all of the others are known."""
+        used, given = ([one for each in paths for one in place_in(value, each) if one[1] is not ABSENT] for paths in wanted)
+        known = [as_str(one) for _, one in given]
+        strange = [(place, one) for place, one in used if as_str(one) is not None and as_str(one) not in known]
+        if not strange or not known or None in known:
+            return None
+        place, found = strange[0]
+        near = nearest(str(found), [str(one) for one in known])
+        message = f"{label(place)} is {quoted(found)}, which nothing there is called{f'; the nearest is {near}' if near else ''}"
+        return self._say(Kind.VALUE, (*path, *place), message, found, listed(dict.fromkeys(map(str, known))))
+
     def _required(self, wanted: list[str], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         return self._needs(wanted, value, path) if isinstance(value, Mapping) else True
 
@@ -330,6 +342,7 @@ _Structure: TypeAlias = Callable[[_Judge, Any, Mapping[str, Any], Value, Path], 
 _STRUCTURES: Mapping[str, _Structure] = {
     "additionalProperties": _Judge._additional,
     "allOf": _Judge._all,
+    "among": _Judge._among,
     "anyOf": _Judge._any,
     "ascending": _Judge._ascending,
     "contains": _Judge._contains,

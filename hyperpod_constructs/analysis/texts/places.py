@@ -58,6 +58,7 @@ MODULES: Mapping[str, Topic] = {
     "numbers": Topic.COMPANION,
     "partners": Topic.COMPANION,
     "prometheus": Topic.PROMETHEUS,
+    "record_families": Topic.NAME,
     "scaling": Topic.NAME,
     "schedule_calls": Topic.SCHEDULE,
     "schedules": Topic.SCHEDULE,
@@ -165,6 +166,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::EKS::Nodegroup": "LaunchTemplate",
         "AWS::Route53::RecordSet": "AliasTarget",
     },
+    "record_families": {"AWS::Route53::RecordSet": "Name"},
     "scaling": {"AWS::ApplicationAutoScaling::ScalableTarget": "ResourceId"},
     "schedule_calls": {"AWS::Scheduler::Schedule": "Target"},
     "schedules": {

@@ -13,10 +13,12 @@ from hyperpod_constructs.analysis.blocks import (
     VpcBlocks,
     blocks_of,
     has_ipv6,
+    late_ipv6,
     outside_of,
     overlapping,
     subnet_blocks,
     subnet_over,
+    takes_ipv6,
     vpc_blocks,
 )
 from hyperpod_constructs.analysis.clusters import given
@@ -112,26 +114,36 @@ def _blocks(vpc: Resource | str) -> VpcBlocks | None:
 )
 def blocks_of_ipv6_have_a_parent(subnet: Resource) -> str | None:
     vpc = resource_of(subnet.get("VpcId"), VPC)
-    if vpc is None or not given(subnet.get("Ipv6CidrBlock")) or has_ipv6(vpc) is not False:
+    if vpc is None or not takes_ipv6(subnet) or has_ipv6(vpc) is not False:
         return None
     return f"{vpc.logical_id} has no block of IPv6"
 
 
 @error(
     "HP-BLK-003",
-    on=subnet_blocks,
     title="subnets in a further block of the VPC await it",
     why="CloudFormation makes both at once, and EC2 refuses a subnet whose block the VPC does not have yet (InvalidSubnet.Range)",
     fix="name the AWS::EC2::VPCCidrBlock in DependsOn of the subnet",
     allowed="DependsOn on the block",
     source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-vpccidrblock.html",
 )
-def subnets_await_their_blocks(one: SubnetBlock) -> Hit | None:
+def subnets_await_their_blocks(model: Model) -> Iterator[Hit]:
+    for one in subnet_blocks(model):
+        added = _not_awaited(one)
+        if added is not None:
+            text = f"{one.block} is in the block that {added.logical_id} adds to the VPC, and does not await it"
+            yield hit(one.resource, text)
+    for subnet, block in late_ipv6(model):
+        yield hit(subnet, f"it has a part of the block of IPv6 that {block.logical_id} adds to the VPC, and does not await it")
+
+
+def _not_awaited(one: SubnetBlock) -> Resource | None:
+    """What adds the block of a subnet to its VPC, if the subnet does not await it."""
     blocks = _blocks(one.vpc)
     known = None if blocks is None else blocks.of(one.block)
     if known is None or known.resource.type == VPC or awaits(one.resource, known.resource) or one.resource in _misplaced(one):
         return None
-    return hit(one.resource, f"{one.block} is in the block that {known.resource.logical_id} adds to the VPC, and does not await it")
+    return known.resource
 
 
 def _misplaced(one: SubnetBlock) -> frozenset[Resource]:

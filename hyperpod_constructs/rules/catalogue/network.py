@@ -11,7 +11,7 @@ from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import warning
 from hyperpod_constructs.templates.model import Resource
-from hyperpod_constructs.templates.values import as_bool, as_int, as_items, as_str, at
+from hyperpod_constructs.templates.values import as_bool, as_items, as_str, at
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _CONTROLS = "https://docs.aws.amazon.com/securityhub/latest/userguide/ec2-controls.html"
@@ -60,22 +60,19 @@ def ssh_is_not_open(opened: GroupRule) -> Hit | None:
 @warning(
     "HP-NET-007",
     on=open_entries,
-    title="network ACLs do not let the world in to SSH and Remote Desktop",
+    title="network ACLs do not open SSH and Remote Desktop to the world",
     why="the ACL is before every node of its subnets: one wrong security group then opens them all",
-    fix="name the block of your bastion, and let the answers of the internet in on 1024-65535",
-    allowed="no entry for TCP 22 or 3389 from 0.0.0.0/0 or ::/0 but that for answers, from port 1024 on",
+    fix="name the block of your bastion",
+    allowed="no entry of its own for TCP 22 or 3389 from 0.0.0.0/0 or ::/0",
     source=_CONTROLS,
 )
-def acls_let_nobody_administer(entry: Resource, first: int) -> Hit | None:
-    last = as_int(entry.get("PortRange", "To"))
-    ports = [port for port in ADMINISTRATION if last is not None and first <= port <= last]
-    if not ports or first == _ANSWERS:
-        return None
-    return hit(entry, f"{_NAMES[ports[0]]} (TCP {ports[0]}) is open to the world", "PortRange")
+def acls_let_nobody_administer(entry: Resource, ports: range) -> Hit | None:
+    """An entry for a wide range of ports is meant for answers."""
+    found = [port for port in ADMINISTRATION if port in ports] if len(ports) <= _MOST_PORTS else []
+    return hit(entry, f"{_NAMES[found[0]]} (TCP {found[0]}) is open to the world", "PortRange") if found else None
 
 
-_ANSWERS = 1024
-"""The first port at which answers arrive."""
+_MOST_PORTS = 100
 
 
 @warning(

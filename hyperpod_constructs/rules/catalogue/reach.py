@@ -11,6 +11,7 @@ from hyperpod_constructs.analysis.blocks import outside_of
 from hyperpod_constructs.analysis.clusters import labels
 from hyperpod_constructs.analysis.database import side_of
 from hyperpod_constructs.analysis.ended_ways import ended_ways
+from hyperpod_constructs.analysis.joined_networks import OneWay, one_way
 from hyperpod_constructs.analysis.listeners import Lonely, lonely_listeners
 from hyperpod_constructs.analysis.naming import Naming
 from hyperpod_constructs.analysis.near_misses import idle_groups
@@ -241,14 +242,30 @@ def listeners_let_somebody_in(one: Lonely) -> Hit:
     return hit(one.place, text, *one.path, covers=(one.resource,))
 
 
+@warning(
+    "HP-REACH-008",
+    on=lambda model: ((one,) for one in one_way(model) if _all_ends(model).isdisjoint(one.tables)),
+    title="what joins two networks leads both ways",
+    why="requests get there and answers do not come back, or nothing leads there at all: connections time out",
+    fix="add the route of the other side, or the association and the propagation of the attachment",
+    allowed="a route on both sides; for a transit gateway without default tables also an association and a propagation or a route",
+    source="https://docs.aws.amazon.com/vpc/latest/peering/vpc-peering-routing.html",
+)
+def joined_networks_lead_both_ways(one: OneWay) -> Hit:
+    return hit(one.resource, one.message)
+
+
 def _is_said(model: Model, one: Lonely) -> bool:
     """Whether a way to a listener, or from a group that it lets in, ends: that is another finding."""
     if one.resource in _ends(model) or not one.silent:
         return one.resource in _ends(model)
-    others = ended_ways(model)
-    targets = {*(way.target.name for way in _ended(model)), *(way.target for way in others)}
-    ends = _ends(model).union(*(_causes(way.way.end) for way in others if way.way.end))
-    return one.resource.logical_id in targets or not ends.isdisjoint(one.silent)
+    targets = {*(way.target.name for way in _ended(model)), *(way.target for way in ended_ways(model))}
+    return one.resource.logical_id in targets or not _all_ends(model).isdisjoint(one.silent)
+
+
+def _all_ends(model: Model) -> set[Resource]:
+    """The resources at which ways end, of nodes and of what else is in a VPC, and those with the same cause."""
+    return _ends(model).union(*(_causes(way.way.end) for way in ended_ways(model) if way.way.end))
 
 
 def _file_systems_in(groups: tuple[Resource, ...]) -> Iterator[Resource]:

@@ -198,7 +198,7 @@ def test_rules_of_a_group_of_another_stack_are_judged() -> None:
 
 @pytest.mark.parametrize(
     ("ports", "rules"),
-    [((22, 22), ["HP-NET-007"]), ((3000, 4000), ["HP-NET-007"]), ((1024, 65535), []), ((443, 443), [])],
+    [((22, 22), ["HP-NET-007"]), ((3389, 3390), ["HP-NET-007"]), ((1, 61000), []), ((1024, 65535), []), ((443, 443), [])],
 )
 def test_acls_do_not_let_the_world_administer(ports: tuple[int, int], rules: list[str]) -> None:
     template = slurm()

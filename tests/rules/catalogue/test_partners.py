@@ -32,13 +32,14 @@ INTERFACES = [
     {"DeviceIndex": 0, "NetworkCardIndex": 0, "InterfaceType": "efa", "SubnetId": ref("A"), "Groups": [ref("Group")]},
     {"DeviceIndex": 1, "NetworkCardIndex": 1, "InterfaceType": "efa-only", "SubnetId": ref("A"), "Groups": [ref("Group")]},
 ]
+FROM_INSIDE = {"IpProtocol": "tcp", "FromPort": 80, "ToPort": 80, "CidrIp": "10.0.0.0/16"}
 NETWORK: Template = {
     "AWSTemplateFormatVersion": "2010-09-09",
     "Resources": {
         "Vpc": resource("EC2::VPC", CidrBlock="10.0.0.0/16", EnableDnsHostnames=True, EnableDnsSupport=True),
         "A": subnet("10.0.0.0/24", "us-west-2a"),
         "B": subnet("10.0.1.0/24", "us-west-2b"),
-        "Group": resource("EC2::SecurityGroup", GroupDescription="x", VpcId=ref("Vpc")),
+        "Group": resource("EC2::SecurityGroup", GroupDescription="x", VpcId=ref("Vpc"), SecurityGroupIngress=[FROM_INSIDE]),
         "Offices": resource(
             "EC2::PrefixList", PrefixListName="x", AddressFamily="IPv4", MaxEntries=3, Entries=[{"Cidr": "192.168.0.0/24"}]
         ),
@@ -310,13 +311,125 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
     ("HP-SCH-007", {"Tool/LaunchTemplate": {"LaunchTemplateId": ref("Machines"), "Version": "Latest"}}),
     ("HP-SCH-007", {"Model/Containers": [{"Image": "123456789012.dkr.ecr.us-west-2.amazonaws.com/m:1"}]}),
 ]
+OUTER = {
+    "Outer": resource("EC2::VPC", CidrBlock="10.1.0.0/16"),
+    "OuterA": resource("EC2::Subnet", VpcId=ref("Outer"), CidrBlock="10.1.0.0/24", AvailabilityZone="us-west-2a"),
+    "OuterTable": resource("EC2::RouteTable", VpcId=ref("Outer")),
+    "OuterGroup": resource("EC2::SecurityGroup", GroupDescription="x", VpcId=ref("Outer")),
+    "Peering": resource("EC2::VPCPeeringConnection", VpcId=ref("Vpc"), PeerVpcId=ref("Outer")),
+}
+
+
+def route(table: str, block: str, **end: Any) -> dict[str, Any]:
+    return resource("EC2::Route", RouteTableId=ref(table), DestinationCidrBlock=block, **end)
+
+
+BY_PEERING = {"VpcPeeringConnectionId": ref("Peering")}
+THERE, BACK = route("Table", "10.1.0.0/16", **BY_PEERING), route("OuterTable", "10.0.0.0/16", **BY_PEERING)
+HUB = {
+    "Hub": resource("EC2::TransitGateway", DefaultRouteTableAssociation="disable", DefaultRouteTablePropagation="disable"),
+    "HubTable": resource("EC2::TransitGatewayRouteTable", TransitGatewayId=ref("Hub")),
+    "Attached": resource("EC2::TransitGatewayAttachment", TransitGatewayId=ref("Hub"), VpcId=ref("Vpc"), SubnetIds=[ref("A")]),
+    "ByTable": resource(
+        "EC2::TransitGatewayRouteTableAssociation",
+        TransitGatewayAttachmentId=ref("Attached"),
+        TransitGatewayRouteTableId=ref("HubTable"),
+    ),
+    "Known": resource(
+        "EC2::TransitGatewayRouteTablePropagation",
+        TransitGatewayAttachmentId=ref("Attached"),
+        TransitGatewayRouteTableId=ref("HubTable"),
+    ),
+    "ToHub": {**route("Table", "10.2.0.0/16", TransitGatewayId=ref("Hub")), "DependsOn": "Attached"},
+    "TableOfA": resource("EC2::SubnetRouteTableAssociation", SubnetId=ref("A"), RouteTableId=ref("Table")),
+}
+ACL = {
+    "Acl": resource(
+        "WAFv2::WebACL",
+        Scope="REGIONAL",
+        DefaultAction={"Allow": {}},
+        VisibilityConfig={"SampledRequestsEnabled": True, "CloudWatchMetricsEnabled": True, "MetricName": "x"},
+        Rules=[
+            {
+                "Name": "common",
+                "Priority": 0,
+                "OverrideAction": {"None": {}},
+                "Statement": {"ManagedRuleGroupStatement": {"VendorName": "AWS", "Name": "AWSManagedRulesCommonRuleSet"}},
+                "VisibilityConfig": {"SampledRequestsEnabled": True, "CloudWatchMetricsEnabled": True, "MetricName": "x"},
+            }
+        ],
+    ),
+    "AclHere": resource("WAFv2::WebACLAssociation", ResourceArn=ref("Balancer"), WebACLArn=att("Acl", "Arn")),
+}
+ORIGIN = {"Id": "tool", "DomainName": "tool.example.com", "CustomOriginConfig": {"OriginProtocolPolicy": "https-only"}}
+SITE = {
+    "Site": resource(
+        "CloudFront::Distribution",
+        DistributionConfig={
+            "Enabled": True,
+            "Origins": [ORIGIN],
+            "DefaultCacheBehavior": {"TargetOriginId": "tool", "ViewerProtocolPolicy": "https-only", "CachePolicyId": "x"},
+        },
+    )
+}
+CHECK = {
+    "Check": resource(
+        "Route53::HealthCheck", HealthCheckConfig={"Type": "HTTPS", "FullyQualifiedDomainName": "x.example.com", "Port": 443}
+    )
+}
+
+
+def named_twice(**more: Any) -> dict[str, Any]:
+    """Another record beside those of one name, which have a primary and a secondary."""
+    given = {"HostedZoneId": ref("Zone"), "Name": "api.example.internal", "Type": "A", "TTL": "60", "ResourceRecords": ["10.0.0.9"]}
+    first = resource("Route53::RecordSet", **given, SetIdentifier="a", Failover="PRIMARY", HealthCheckId=ref("Check"))
+    return {**CHECK, "First": first, "Second": resource("Route53::RecordSet", **{**given, **more})}
+
+
+SECONDARY = {"SetIdentifier": "b", "Failover": "SECONDARY"}
+BESIDE_WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("HP-REACH-008", {**OUTER, "There": THERE, "Back": BACK}, {"Back": REMOVED}),
+    ("HP-REACH-008", HUB, {"ByTable": REMOVED}),
+    ("HP-REACH-008", HUB, {"Known": REMOVED}),
+    ("HP-REACH-008", HUB, {"ToHub": REMOVED}),
+    ("HP-REACH-008", HUB, {"Attached/SubnetIds": [ref("B")]}),
+    ("HP-REACH-004", {**OUTER, "There": THERE, "Back": BACK}, {"Balancer/Subnets/0": ref("OuterA")}),
+    ("HP-REACH-004", {**OUTER, "There": THERE, "Back": BACK}, {"Targets/VpcId": ref("Outer")}),
+    ("HP-REACH-004", {**OUTER, "There": THERE, "Back": BACK}, {"Wall/SubnetMappings/0/SubnetId": ref("OuterA")}),
+    ("HP-REACH-007", {}, {"Listener/Port": 8080}),
+    ("HP-SCH-007", ACL, {"Acl/Rules/0/OverrideAction": REMOVED, "Acl/Rules/0/Action": {"Block": {}}}),
+    ("HP-TXT-012", ACL, {"Acl/Scope": "CLOUDFRONT"}),
+    ("HP-DEP-005", ACL, {"AclHere": REMOVED}),
+    ("HP-DEP-005", {}, {"Way": REMOVED}),
+    ("HP-SCH-007", SITE, {"Site/DistributionConfig/DefaultCacheBehavior/TargetOriginId": "tools"}),
+    ("HP-SCH-007", CHECK, {"Check/HealthCheckConfig/SearchString": "ready"}),
+    ("HP-SCH-007", CHECK, {"Check/HealthCheckConfig/IPAddress": "10.0.0.9"}),
+    ("HP-TXT-010", named_twice(**SECONDARY), {"Second/Failover": "PRIMARY", "Second/HealthCheckId": ref("Check")}),
+    ("HP-TXT-010", named_twice(**SECONDARY), {"Second/Failover": REMOVED, "Second/Weight": 1}),
+    ("HP-TXT-010", named_twice(**SECONDARY), {"First/HealthCheckId": REMOVED}),
+    ("HP-REG-001", {}, {"Zone/VPCs/0/VPCRegion": "us-east-1"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("rule", "beside", "changes"), BESIDE_WRONG, ids=lambda one: one if isinstance(one, str) else ",".join(one)
+)
+def test_what_stands_beside_goes_together_too(rule: str, beside: dict[str, Any], changes: dict[str, Any]) -> None:
+    Case(rule, edited(NETWORK, beside), changes, {}).check()
+
+
 RIGHT: list[dict[str, Any]] = [
     {"Targets/TargetType": "ip", "Targets/Targets": [{"Id": att("Tool", "PrivateIp")}]},
     {"Tool/UserData": {"Fn::Base64": {"Fn::Sub": SCRIPT.replace("Tool", "${AWS::StackName}")}}},
     {"Tool/UserData": {"Fn::Base64": "#!/bin/bash\naws s3 cp s3://x/start.sh . && bash start.sh"}},
     {"Disk/AvailabilityZone": "us-west-2b"},
     {f"{WALLS}/StatefulDefaultActions": REMOVED},
-    {"Forward/RuleType": "SYSTEM", "Forward/ResolverEndpointId": REMOVED, "Forward/TargetIps": REMOVED},
+    {
+        "System": resource("Route53Resolver::ResolverRule", RuleType="SYSTEM", DomainName="aws.example.com"),
+        "SystemHere": resource(
+            "Route53Resolver::ResolverRuleAssociation", ResolverRuleId=att("System", "ResolverRuleId"), VPCId=ref("Vpc")
+        ),
+    },
     {"DoorForAll/AuthorizeAllGroups": REMOVED, "DoorForAll/AccessGroupId": "S-1-2"},
     {"DoorOfB/ClientVpnEndpointId": "cvpn-endpoint-0123456789abcdef0"},
     {
@@ -366,7 +479,18 @@ def test_a_partner_may_be_in_another_stack() -> None:
 def test_the_index_of_a_block_is_below_the_number_of_blocks() -> None:
     divided = {"Fn::Cidr": [{"Fn::Select": [0, att("Vpc", "Ipv6CidrBlocks")]}, 4, 64]}
     for index, rules in ((3, []), (4, ["HP-REF-003"])):
-        assert rules_of(edited(NETWORK, {"B/Ipv6CidrBlock": {"Fn::Select": [index, divided]}})) == rules
+        six = resource("EC2::VPCCidrBlock", VpcId=ref("Vpc"), AmazonProvidedIpv6CidrBlock=True)
+        changes = {"Six": six, "B/.DependsOn": "Six", "B/Ipv6CidrBlock": {"Fn::Select": [index, divided]}}
+        assert rules_of(edited(NETWORK, changes)) == rules
+
+
+def test_a_subnet_awaits_the_block_of_ipv6_that_its_vpc_gets() -> None:
+    part = {"Fn::Select": [0, {"Fn::Cidr": [{"Fn::Select": [0, att("Vpc", "Ipv6CidrBlocks")]}, 4, 64]}]}
+    six = resource("EC2::VPCCidrBlock", VpcId=ref("Vpc"), AmazonProvidedIpv6CidrBlock=True)
+    Case(
+        "HP-BLK-003", NETWORK, {"Six": six, "B/Ipv6CidrBlock": part}, {"Six": six, "B/Ipv6CidrBlock": part, "B/.DependsOn": "Six"}
+    ).check()
+    Case("HP-BLK-006", NETWORK, {"B/Ipv6CidrBlock": part}, {}).check()
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ STRANGE = resource(
     "SecurityGroup",
     GroupDescription="of another VPC",
     VpcId="vpc-0123456789abcdef0",
-    SecurityGroupIngress=[{"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}],
+    SecurityGroupIngress=[{"IpProtocol": "-1", "CidrIp": "10.0.0.0/8"}],
 )
 COME_UP, USE = "HP-REACH-001", "HP-REACH-002"
 CONTROL = {"Fn::GetAtt": ["Control", "ClusterSecurityGroupId"]}

@@ -1,0 +1,120 @@
+"""Networks that are joined on one side only: a peering or a transit gateway that answers do not come back by.
+
+Answers are of sure cases only: both networks, and all that leads between them, are in the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from hyperpod_constructs.analysis.networks import SUBNET, VPC, network_facts
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_items, as_str
+
+_ROUTE, _TABLE, _PEERING = "AWS::EC2::Route", "AWS::EC2::RouteTable", "AWS::EC2::VPCPeeringConnection"
+_GATEWAY = "AWS::EC2::TransitGateway"
+ATTACHMENTS = ("AWS::EC2::TransitGatewayAttachment", "AWS::EC2::TransitGatewayVpcAttachment")
+_ASSOCIATION, _PROPAGATION = (f"AWS::EC2::TransitGatewayRouteTable{kind}" for kind in ("Association", "Propagation"))
+_STATIC = "AWS::EC2::TransitGatewayRoute"
+
+
+class OneWay(NamedTuple):
+    """What joins two networks and leads one way at most.
+
+    :param tables: the tables of a VPC of which none leads there.
+    """
+
+    resource: Resource
+    message: str
+    tables: tuple[Resource, ...] = ()
+
+
+def one_way(model: Model) -> Iterator[OneWay]:
+    """The peerings and attachments that surely lead one way at most."""
+    if model.complete and model.resources(_PEERING, *ATTACHMENTS):
+        yield from _peerings(model)
+        yield from _attachments(model)
+
+
+def _peerings(model: Model) -> Iterator[OneWay]:
+    """A peering of two VPCs, of which one alone has a route to the other."""
+    for peering in model.resources(_PEERING):
+        sides = [resource_of(peering.get(key), VPC) for key in ("VpcId", "PeerVpcId")]
+        leads = [None if vpc is None else _leads(vpc, "VpcPeeringConnectionId", peering) for vpc in sides]
+        if peering.exists and {True, False} == set(leads):
+            lacking, other = (sides if leads[0] is False else sides[::-1])[:2]
+            if lacking is not None and other is not None:
+                text = f"no route of {lacking.logical_id} leads back to {other.logical_id} by {peering.logical_id}"
+                yield OneWay(peering, text)
+
+
+def _attachments(model: Model) -> Iterator[OneWay]:
+    """The attachments by which answers surely do not come back, or requests do not get there."""
+    for one in model.resources(*ATTACHMENTS):
+        vpc, message = resource_of(one.get("VpcId"), VPC), _lacking(one) if one.exists else None
+        if message is not None:
+            yield OneWay(one, message)
+        elif vpc is not None and one.exists and _leads(vpc, "TransitGatewayId", one.get("TransitGatewayId")) is False:
+            tables = tuple(table for table in model.resources(_TABLE) if resource_of(table.get("VpcId")) is vpc)
+            yield OneWay(one, f"no route of {vpc.logical_id} leads to the gateway of {one.logical_id}", tables)
+
+
+def _lacking(one: Resource) -> str | None:
+    """What an attachment lacks: a table where its gateway gives none, a route there to it, or a subnet in the zone of others."""
+    model, name = one.template.model, one.logical_id
+    vpc, gateway = resource_of(one.get("VpcId"), VPC), resource_of(one.get("TransitGatewayId"), _GATEWAY)
+    if gateway is not None and _is_off(gateway, "DefaultRouteTableAssociation") and not _named(model, one, _ASSOCIATION):
+        return f"{gateway.logical_id} gives attachments no table, and no association gives {name} one"
+    alone = gateway is not None and _is_off(gateway, "DefaultRouteTablePropagation")
+    if gateway is not None and alone and not _named(model, one, _PROPAGATION, _STATIC):
+        return f"no table of {gateway.logical_id} has a route or a propagation to {name}, so answers are dropped"
+    far = None if vpc is None else _far_from(one, vpc)
+    return None if far is None else f"it has no subnet in the zone of {far.logical_id}, whose table leads to its gateway"
+
+
+def _far_from(attachment: Resource, vpc: Resource) -> Resource | None:
+    """A subnet whose table leads to the gateway of an attachment that surely is in none of the zones of the attachment."""
+    facts, end = network_facts(attachment.template.model), attachment.get("TransitGatewayId")
+    named = [resource_of(one, SUBNET) for one in as_items(attachment.get("SubnetIds")) or ()]
+    zones = [facts.subnet(one).zone for one in named if one is not None]
+    own = (facts.subnet(one) for one in attachment.template.model.resources(SUBNET) if zones and None not in named)
+    for one in (one for one in own if one.vpc is vpc):
+        leads = any(_is_same(route.get("TransitGatewayId"), end) for route in one.routes)
+        if leads and all(one.zone.is_same(zone) is False for zone in zones):
+            return one.resource
+    return None
+
+
+def _is_off(gateway: Resource, key: str) -> bool:
+    return as_str(gateway.get(key)) == "disable"
+
+
+def _named(model: Model, attachment: Resource, *types: str) -> bool:
+    """Whether a resource of some types names an attachment, or may name it."""
+    named = [one.get("TransitGatewayAttachmentId") for one in model.resources(*types)]
+    return any(not isinstance(value, Reference) or resource_of(value) is attachment for value in named if value is not ABSENT)
+
+
+def _leads(vpc: Resource, key: str, end: Resource | Value) -> bool | None:
+    """Whether a route of the tables of a VPC leads to an end; `None` if one may."""
+    perhaps = not vpc.template.complete
+    for route in vpc.template.model.resources(_ROUTE):
+        target, table = route.get(key), resource_of(route.get("RouteTableId"), _TABLE)
+        inside = None if table is None else resource_of(table.get("VpcId"), VPC)
+        if target is ABSENT or (inside is not None and inside is not vpc):
+            continue
+        same = _is_same(target, end)
+        if same and inside is vpc and route.exists:
+            return True
+        perhaps = perhaps or same is not False
+    return None if perhaps else False
+
+
+def _is_same(target: Value, end: Resource | Value) -> bool | None:
+    if isinstance(end, Resource):
+        return resource_of(target) is end if isinstance(target, Reference) else None
+    if isinstance(target, Reference) and isinstance(end, Reference):
+        return resource_of(target) is resource_of(end)
+    known = as_str(target), as_str(end)
+    return None if None in known else known[0] == known[1]
