@@ -1,4 +1,5 @@
-"""All ways beside those of HyperPod's nodes that surely end: of functions and builds, NAT gateways, resolvers, EKS and DataSync."""
+"""All ways beside those of HyperPod's nodes that surely end: of functions and builds, NAT gateways, resolvers, EKS,
+DataSync and Studio."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from hyperpod_constructs.analysis.interface_ways import Stopped, interface_ways
 from hyperpod_constructs.analysis.networks import NAT
 from hyperpod_constructs.analysis.node_group_ways import node_group_ways
 from hyperpod_constructs.analysis.resolver_ways import resolver_ways
+from hyperpod_constructs.analysis.studio_ways import studio_ways
 from hyperpod_constructs.analysis.traffic import Traffic
 from hyperpod_constructs.analysis.ways import Way, out_of_nat
 from hyperpod_constructs.templates.model import Model, resource_of
@@ -24,6 +26,7 @@ def _ended(model: Model) -> Iterator[Stopped]:
     yield from node_group_ways(model)
     yield from resolver_ways(model)
     yield from copy_ways(model)
+    yield from studio_ways(model)
     yield from _nat_ways(model)
 
 

@@ -57,13 +57,13 @@ def _ways(model: Model) -> Iterator[Stopped]:
             calls |= _called(resource, places, model)
             named = [one for one in references(_variables(resource)) if one.type in DATABASES]
             databases = dict.fromkeys((*named, *rotated.get(resource, ())))
-            for source in _sides(resource, places):
+            for source in sides_of(resource, places):
                 stopped = partial(Stopped, resource, places.subnets)
                 for name, action in calls.items():
                     hops = to_service(source, Service(name=name, action=action))
                     yield stopped(name, Way.of(source.name, name, Traffic(), hops))
                 yield from (stopped(one.logical_id, way) for one in databases for way in _to_database(source, one))
-                yield from (stopped(one.logical_id, way) for one in _mounted(resource) for way in _to_file_system(source, one))
+                yield from (stopped(one.logical_id, way) for one in _mounted(resource) for way in to_file_system(source, one))
     yield from _outside(rotated)
 
 
@@ -108,7 +108,7 @@ def _mounted(resource: Resource) -> Iterator[Resource]:
             yield system
 
 
-def _to_file_system(source: Side, system: Resource) -> Iterator[Way]:
+def to_file_system(source: Side, system: Resource) -> Iterator[Way]:
     """The way to a mount target, if none passes."""
     targets = mount_targets_of(system)
     ways = [way_to(source, side_of_target(one), Traffic("tcp", NFS), one, ("SubnetId",)) for one in targets]
@@ -120,7 +120,7 @@ def _variables(resource: Resource) -> Value:
     return resource.get("Environment", "Variables")
 
 
-def _sides(resource: Resource, places: Interfaces) -> Iterator[Side]:
+def sides_of(resource: Resource, places: Interfaces) -> Iterator[Side]:
     """The ends in each subnet, if all subnets are of the model."""
     model = resource.template.model
     subnets = [resource_of(one, SUBNET) for one in as_items(resource.get(*places.subnets)) or ()]

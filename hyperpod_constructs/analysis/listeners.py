@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from hyperpod_constructs.analysis.blocks import blocks_of
 from hyperpod_constructs.analysis.database import DATABASES, port_of
-from hyperpod_constructs.analysis.near_misses import users_of_group
+from hyperpod_constructs.analysis.near_misses import known_users_of_group, users_of_group
 from hyperpod_constructs.analysis.networks import VPC, ExitKind, block_of, exit_of
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, groups_at
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, GroupRule, SecurityGroup, security_groups
@@ -34,6 +34,7 @@ class Lonely(NamedTuple):
     :param place: its group, or itself where the group belongs to others.
     :param traffic: what it waits for.
     :param silent: the groups that it lets in, and that let nothing out to it.
+    :param groups: its own groups.
     """
 
     resource: Resource
@@ -42,6 +43,7 @@ class Lonely(NamedTuple):
     listener: Listener
     traffic: Traffic
     silent: tuple[Resource, ...] = ()
+    groups: tuple[Resource, ...] = ()
 
 
 def lonely_listeners(model: Model) -> Iterator[Lonely]:
@@ -90,10 +92,10 @@ def _judged(resource: Resource, listener: Listener, traffic: Traffic) -> Lonely 
         resource_of(one.get("VpcId"), VPC) is None for one in own
     ):
         return None  # whoever has the VPC may add rules
-    alone = {one.type for one in users_of_group(own[0]) or ()} == {resource.type}
+    alone = {one.type for one in known_users_of_group(own[0])} == {resource.type}
     place, path = (own[0], ()) if alone else (resource, place_of_groups)
     silent = dict.fromkeys(peer for group in groups for peer in _admitted(group, traffic))
-    return Lonely(resource, place, path, listener, traffic, tuple(silent))
+    return Lonely(resource, place, path, listener, traffic, tuple(silent), own)
 
 
 def _may_have_more(group: SecurityGroup, resource: Resource) -> bool:
@@ -117,7 +119,7 @@ def _admitted(group: SecurityGroup, traffic: Traffic) -> Iterator[Resource]:
     """The groups of callers that a group lets in."""
     for rule in _asked(group, traffic):
         peer = resource_of(rule.peer_group, SECURITY_GROUP)
-        if peer is not None and any(one.type not in _NO_CALLERS for one in users_of_group(peer) or ()):
+        if peer is not None and any(one.type not in _NO_CALLERS for one in known_users_of_group(peer)):
             yield peer
 
 
@@ -127,9 +129,10 @@ def _may_come(rule: GroupRule, group: SecurityGroup, target: Side, traffic: Traf
         block, vpc = block_of(rule.cidr), resource_of(group.resource.get("VpcId"), VPC)
         return block is None or vpc is None or _is_reached(block, vpc)
     peer = resource_of(rule.peer_group, SECURITY_GROUP)
-    users = None if peer is None else users_of_group(peer)
-    callers = [one for one in users or () if one.type not in _NO_CALLERS]
-    return not users or any(_may_ask(one, target, traffic) for one in callers)
+    users = () if peer is None else known_users_of_group(peer)
+    callers = [one for one in users if one.type not in _NO_CALLERS]
+    others = peer is None or not users or (not callers and users_of_group(peer) is None)
+    return others or any(_may_ask(one, target, traffic) for one in callers)
 
 
 def _may_ask(caller: Resource, target: Side, traffic: Traffic) -> bool:

@@ -30,6 +30,7 @@ _PLACES: Mapping[str, tuple[str, ...]] = {
     "AWS::EC2::Subnet": ("AvailabilityZone", "AvailabilityZoneId"),
     "AWS::EC2::VPCEndpoint": ("ServiceName",),
     "AWS::EKS::Cluster": ("EncryptionConfig/*/Provider/KeyArn",),
+    "AWS::ElasticLoadBalancingV2::Listener": ("Certificates/*/CertificateArn",),
     "AWS::FSx::FileSystem": ("KmsKeyId",),
     "AWS::Lambda::Function": ("KmsKeyArn",),
     "AWS::Logs::LogGroup": ("KmsKeyId",),

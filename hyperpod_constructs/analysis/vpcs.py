@@ -24,6 +24,7 @@ _IN_CONFIG = (("VpcConfig", "SubnetIds"), ("VpcConfig", "SecurityGroupIds"))
 _NAMES: Mapping[str, tuple[Path, ...]] = {
     FILE_SYSTEM: (_IDS, _GROUPS),
     ENDPOINT: (_IDS, _GROUPS, ("RouteTableIds",)),
+    "AWS::ApiGatewayV2::VpcLink": (_IDS, _GROUPS),
     "AWS::DocDB::DBCluster": (("VpcSecurityGroupIds",),),
     "AWS::DocDB::DBSubnetGroup": (_IDS,),
     "AWS::EC2::Instance": (("SubnetId",), _GROUPS),

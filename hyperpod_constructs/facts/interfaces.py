@@ -27,6 +27,15 @@ Sources: https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc-internet
 https://docs.aws.amazon.com/codebuild/latest/userguide/vpc-support.html
 """
 
+STUDIO = Interfaces(
+    subnets=("SubnetIds",), groups=("DefaultUserSettings", "SecurityGroups"), role="DefaultUserSettings/ExecutionRole"
+)
+STUDIO_SERVICES = ("sagemaker.api",)
+"""The apps of a domain of SageMaker Studio, and the services without which none starts where they are in the VPC only.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/studio-notebooks-and-internet-access.html
+"""
+
 ENDPOINTS: Mapping[str, str] = {
     "aps": "aps-workspaces",
     "cloudwatch": "monitoring",

@@ -178,3 +178,27 @@ SSM_ACTIONS = (
 
 Source: https://docs.aws.amazon.com/systems-manager/latest/userguide/automation-actions.html
 """
+
+ENDPOINT_NAMES = {
+    "amp": "aps-workspaces",
+    "cloudwatch": "monitoring",
+    "cloudwatch-logs": "logs",
+    "cloudwatchlogs": "logs",
+    "ecr": "ecr.api",
+    "efs": "elasticfilesystem",
+    "elb": "elasticloadbalancing",
+    "elbv2": "elasticloadbalancing",
+    "eventbridge": "events",
+    "firehose": "kinesis-firehose",
+    "kinesis": "kinesis-streams",
+    "metrics": "monitoring",
+    "sagemaker": "sagemaker.api",
+    "sagemaker-runtime": "sagemaker.runtime",
+    "secrets": "secretsmanager",
+    "sfn": "states",
+    "stepfunctions": "states",
+}
+"""Names of services elsewhere, as of clients in the SDK, and their names as endpoints (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/vpc/latest/privatelink/aws-services-privatelink-support.html
+"""

@@ -53,11 +53,16 @@ def _matches(pattern: str) -> Callable[[str], bool]:
     return lambda text: bool(re.fullmatch(pattern, text))
 
 
+def _is_host(text: str) -> bool:
+    """A domain name that is no address."""
+    return _is_name(text) and not _is_address(4)(text) and not _is_address(6)(text)
+
+
 _QUOTED = r'(?:"(?:[^"\\]|\\.){0,255}"\s*)+'
 _RECORDS: Mapping[str, tuple[Callable[[str], bool], str]] = {
     "A": (_is_address(4), "IPv4 addresses such as 10.0.0.8"),
     "AAAA": (_is_address(6), "IPv6 addresses such as 2001:db8::8"),
-    "CNAME": (_is_name, "one domain name"),
+    "CNAME": (_is_host, "one domain name"),
     "NS": (_is_name, "domain names of name servers"),
     "PTR": (_is_name, "a domain name"),
     "MX": (_matches(r"\d{1,5}\s+\S{1,255}"), "a priority and a host, such as 10 mail.example.com"),
@@ -176,7 +181,7 @@ def _service(value: Value) -> Slips:
         return
     service = match[2]
     if HOLE not in service and service not in text_words.ENDPOINT_SERVICES and not service.startswith(("vpce", "vpce-svc")):
-        near = typo_of(service, text_words.ENDPOINT_SERVICES)
+        near = text_words.ENDPOINT_NAMES.get(service) or typo_of(service, text_words.ENDPOINT_SERVICES)
         if near:
             yield Slip(
                 f"no service is named {service}; the nearest is {near}",

@@ -65,6 +65,7 @@ MODULES: Mapping[str, Topic] = {
     "scrapes": Topic.PROMETHEUS,
     "storage": Topic.COMPANION,
     "ssm": Topic.DOCUMENT,
+    "suricata": Topic.DOCUMENT,
     "user_data": Topic.SCRIPT,
 }
 """The modules with judges, and the topic of each."""
@@ -190,6 +191,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::SSM::MaintenanceWindowTask": "TaskArn",
         "AWS::SSM::Parameter": "AllowedPattern",
     },
+    "suricata": {"AWS::NetworkFirewall::FirewallPolicy": "", "AWS::NetworkFirewall::RuleGroup": "RuleGroup"},
     "user_data": {
         "AWS::EC2::Instance": "UserData",
         "AWS::EC2::LaunchTemplate": "LaunchTemplateData",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from ipaddress import IPv4Network
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
@@ -212,7 +213,7 @@ def _vpc_of(peering: Resource, key: str) -> str:
     why="each route table has a local route for each block of its VPC: EC2 refuses a second one (RouteAlreadyExists), and one for "
     "a part of the block unless it leads past an appliance (InvalidParameterValue)",
     fix="write the block of the other network as destination, or take the route out",
-    allowed="a destination outside the blocks of the VPC",
+    allowed="a destination outside the blocks of the VPC; past an appliance also the whole block of a subnet",
     source="https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Route_Tables.html",
 )
 def routes_lead_elsewhere(route: Resource) -> Hit | None:
@@ -224,10 +225,22 @@ def routes_lead_elsewhere(route: Resource) -> Hit | None:
     vpc = None if table is None else resource_of(table.get("VpcId"), VPC)
     block = block_of(route.get("DestinationCidrBlock"))
     around = None if vpc is None or block is None else blocks_of(vpc).of(block)
-    if around is None or vpc is None or (around.block != block and any(given(route.get(key)) is not False for key in _APPLIANCES)):
+    if around is None or vpc is None or block is None:
         return None
+    if around.block != block and any(given(route.get(key)) is not False for key in _APPLIANCES):
+        return _no_subnet(route, vpc, block)
     what = "a block" if around.block == block else f"in {around.block}, a block"
     return hit(route, f"{block} is {what} of {vpc.logical_id}, the VPC of the route table itself", "DestinationCidrBlock")
+
+
+def _no_subnet(route: Resource, vpc: Resource, block: IPv4Network) -> Hit | None:
+    """A route past an appliance for a part of a VPC that is not the block of a subnet."""
+    model = vpc.template.model
+    subnets = [one for one in model.resources(SUBNET) if resource_of(one.get("VpcId"), VPC) in (vpc, None)]
+    blocks = [block_of(one.get("CidrBlock")) for one in subnets]
+    if not model.complete or None in blocks or block in blocks:
+        return None
+    return hit(route, f"{block} is in {vpc.logical_id}, and no subnet there has this block", "DestinationCidrBlock")
 
 
 _APPLIANCES = ("InstanceId", "NatGatewayId", "NetworkInterfaceId", "VpcEndpointId")
@@ -278,3 +291,26 @@ error(
     allowed="a block apart from the VPC, from the addresses of services, and from the other networks",
     source="https://docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-networking.html",
 )(_hit)
+
+
+@warning(
+    "HP-BLK-012",
+    on="AWS::EC2::Route",
+    title="a route by a peering leads to addresses of the other VPC",
+    why="a peering leads to the VPC at its other end alone: what is for others is dropped",
+    fix="write the block of the other VPC",
+    allowed="a block of the VPC at the other end",
+    source="https://docs.aws.amazon.com/vpc/latest/peering/vpc-peering-basics.html",
+)
+def routes_by_a_peering_lead_to_its_end(route: Resource) -> Hit | None:
+    peering, table = resource_of(route.get("VpcPeeringConnectionId")), resource_of(route.get("RouteTableId"))
+    block = block_of(route.get("DestinationCidrBlock"))
+    own = None if table is None else resource_of(table.get("VpcId"), VPC)
+    ends = [] if peering is None else [resource_of(peering.get(key), VPC) for key in ("VpcId", "PeerVpcId")]
+    other = next((one for one in ends if one is not None and one is not own), None)
+    if block is None or own is None or other is None or own not in ends:
+        return None
+    blocks = blocks_of(other)
+    if not blocks.complete or any(block.overlaps(one.block) for one in blocks.known):
+        return None
+    return hit(route, f"{block} is no block of {other.logical_id}, to which the peering leads", "DestinationCidrBlock")

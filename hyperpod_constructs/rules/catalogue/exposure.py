@@ -1,4 +1,4 @@
-"""Data that lie open: without encryption, in a bucket that may be public, behind a password in the template."""
+"""Data and services that lie open: in clear, in public, behind a password in the template, or for every caller."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import warning
-from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, as_bool, as_str
 
 _CLUSTER, _INSTANCE = "AWS::RDS::DBCluster", "AWS::RDS::DBInstance"
@@ -75,3 +75,56 @@ def passwords_are_not_written(database: Resource) -> Iterator[Hit]:
     text = as_str(database.get("MasterUserPassword"))
     if isinstance(written, str) and text and "{{resolve:" not in text:
         yield Hit(database, ("MasterUserPassword",), "the password stands in the template")
+
+
+_PUBLIC: Mapping[str, str] = {
+    "AWS::AmazonMQ::Broker": "PubliclyAccessible",
+    "AWS::DMS::ReplicationInstance": "PubliclyAccessible",
+    _INSTANCE: "PubliclyAccessible",
+    "AWS::Redshift::Cluster": "PubliclyAccessible",
+    "AWS::RedshiftServerless::Workgroup": "PubliclyAccessible",
+}
+"""Services that can have a public address, by the property that gives them one."""
+
+
+@warning(
+    "HP-EXP-004",
+    on=tuple(_PUBLIC),
+    title="databases have no public address",
+    why="everybody in the internet can try passwords, as soon as one rule of a group is too wide",
+    fix="write PubliclyAccessible: false",
+    allowed="false",
+    source="https://docs.aws.amazon.com/securityhub/latest/userguide/rds-controls.html",
+)
+def databases_are_private(database: Resource) -> Hit | None:
+    key = _PUBLIC[database.type]
+    return hit(database, f"{database.logical_id} has a public address", key) if as_bool(database.get(key)) else None
+
+
+_ROUTE, _API = "AWS::ApiGatewayV2::Route", "AWS::ApiGatewayV2::Api"
+_URL = "AWS::Lambda::Url"
+
+
+@warning(
+    "HP-EXP-005",
+    on=(_ROUTE, _URL),
+    title="who calls an API or a function by its address is asked who it is",
+    why="everybody in the internet may call it",
+    fix="write AuthorizationType: AWS_IAM, JWT or CUSTOM for a route, and AuthType: AWS_IAM for the address of a function",
+    allowed="an authorization",
+    source="https://docs.aws.amazon.com/securityhub/latest/userguide/apigateway-controls.html",
+)
+def callers_are_asked(resource: Resource) -> Hit | None:
+    """Of an API for HTTP; of one for WebSockets only the first request can be asked, and requests before CORS never are."""
+    key = "AuthType" if resource.type == _URL else "AuthorizationType"
+    value = resource.get(key)
+    open_ = as_str(value) == "NONE" or (value is ABSENT and resource.type == _ROUTE)
+    if not open_ or (resource.type == _ROUTE and not _is_of_http(resource)):
+        return None
+    return hit(resource, f"{resource.logical_id} is open to everybody", key)
+
+
+def _is_of_http(route: Resource) -> bool:
+    api = resource_of(route.get("ApiId"), _API)
+    asks = as_str(route.get("RouteKey")) or ""
+    return api is not None and as_str(api.get("ProtocolType")) == "HTTP" and not asks.startswith("OPTIONS ")

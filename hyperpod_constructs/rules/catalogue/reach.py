@@ -11,6 +11,8 @@ from hyperpod_constructs.analysis.blocks import outside_of
 from hyperpod_constructs.analysis.clusters import labels
 from hyperpod_constructs.analysis.database import side_of
 from hyperpod_constructs.analysis.ended_ways import ended_ways
+from hyperpod_constructs.analysis.half_rules import HalfRule, half_rules
+from hyperpod_constructs.analysis.inspection import Astray, astray
 from hyperpod_constructs.analysis.joined_networks import OneWay, one_way
 from hyperpod_constructs.analysis.listeners import Lonely, lonely_listeners
 from hyperpod_constructs.analysis.naming import Naming
@@ -190,6 +192,7 @@ def the_vpc_is_one(stray: Stray) -> Hit:
     fix="write PubliclyAccessible: false",
     allowed="false, unless the VPC has an internet gateway",
     source="https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_VPC.WorkingWithRDSInstanceinaVPC.html",
+    silences=("HP-EXP-004",),
 )
 def public_databases_have_a_gateway(database: Resource) -> str | None:
     vpcs = side_of(database).vpcs if as_bool(database.get("PubliclyAccessible")) else set()
@@ -199,7 +202,7 @@ def public_databases_have_a_gateway(database: Resource) -> str | None:
 
 @warning(
     "HP-REACH-006",
-    title="functions and builds in a VPC reach what their roles and variables name",
+    title="functions, builds and apps in a VPC reach what their roles and variables name",
     why="their interfaces have no public address: the call times out, and the function or the custom resource fails",
     fix="give them private subnets with a route to a NAT gateway, or the endpoints of these services, and open their groups",
     allowed="a way from their subnets to each service and database that they name",
@@ -233,13 +236,14 @@ def functions_reach_what_they_name(model: Model) -> Iterator[Hit]:
     fix="write a rule for its port, from the group or the block of its clients",
     allowed="a rule for its port from a group of clients, or from a block of the VPC or of a network that routes lead to",
     source="https://docs.aws.amazon.com/vpc/latest/userguide/vpc-security-groups.html",
+    silences=("HP-REACH-010",),
 )
 def listeners_let_somebody_in(one: Lonely) -> Hit:
     others, here = enumerated(group.logical_id for group in one.silent), one.place.logical_id
     but, silent = (f" but {others}", f", and {others} lets none of it out to {here}") if others else ("", "")
     listens = f"on which {one.listener.name} ({one.resource.logical_id}) listens"
     text = f"{here} lets nobody{but} in on {one.traffic}, {listens}{silent}"
-    return hit(one.place, text, *one.path, covers=(one.resource,))
+    return hit(one.place, text, *one.path, covers=(one.resource, *one.groups))
 
 
 @warning(
@@ -253,6 +257,37 @@ def listeners_let_somebody_in(one: Lonely) -> Hit:
 )
 def joined_networks_lead_both_ways(one: OneWay) -> Hit:
     return hit(one.resource, one.message)
+
+
+@warning(
+    "HP-REACH-009",
+    on=astray,
+    title="traffic passes a firewall there and back, and has a way on from it",
+    why="the firewall drops what it sees in one direction only, and what it lets through comes back to it or goes nowhere",
+    fix="lead the subnets to the firewall, its own subnets on to the gateway, and the subnet of the gateway back to the firewall",
+    allowed="routes through the firewall in both directions",
+    source="https://docs.aws.amazon.com/network-firewall/latest/developerguide/vpc-config-route-tables.html",
+)
+def firewalls_are_passed_both_ways(one: Astray) -> Hit:
+    return hit(one.resource, one.message)
+
+
+@warning(
+    "HP-REACH-010",
+    on=lambda model: (
+        (one,) for one in half_rules(model) if _all_ends(model).isdisjoint((one.group, one.target, one.rule.resource))
+    ),
+    title="what a group lets out to another one is let in there",
+    why="the other group drops it: connections time out",
+    fix="write the rule of the other group: its ingress from this group, for the same ports",
+    allowed="a rule in both groups",
+    source="https://docs.aws.amazon.com/vpc/latest/userguide/vpc-security-groups.html",
+)
+def rules_have_both_halves(one: HalfRule) -> Hit:
+    ports = one.rule.ports or range(0)
+    traffic = "all" if one.rule.protocol == "-1" else f"{(one.rule.protocol or '').upper()} {ports.start}"
+    text = f"{one.group.logical_id} lets {traffic} out to {one.target.logical_id}, which lets none of it in"
+    return Hit(one.target, (), text, covers=(one.group, one.rule.resource))
 
 
 def _is_said(model: Model, one: Lonely) -> bool:

@@ -27,6 +27,14 @@ BASE: Template = {
             },
         },
         "Homes": {"Type": "AWS::EFS::FileSystem", **KEPT, "Properties": {"Encrypted": True}},
+        "HomesHere": {
+            "Type": "AWS::EFS::MountTarget",
+            "Properties": {
+                "FileSystemId": {"Ref": "Homes"},
+                "SubnetId": "subnet-0123456789abcdef0",
+                "SecurityGroups": ["sg-0123456789abcdef0"],
+            },
+        },
         "Data": {"Type": "AWS::S3::Bucket", **KEPT, "Properties": {}},
         "Key": {
             "Type": "AWS::KMS::Key",
@@ -94,3 +102,34 @@ def test_a_database_that_is_restored_is_encrypted_as_its_snapshot() -> None:
 def test_an_instance_of_aurora_is_encrypted_as_its_cluster() -> None:
     changes = {"Database/StorageEncrypted": REMOVED, "Database/Engine": "aurora-mysql"}
     assert "HP-EXP-001" not in rules_of(edited(BASE, changes))
+
+
+PUBLIC = {"Database/PubliclyAccessible": True}
+
+
+@pytest.mark.parametrize(
+    ("changes", "rules"),
+    [
+        (PUBLIC, ["HP-EXP-004"]),
+        ({"Database/PubliclyAccessible": False}, []),
+    ],
+)
+def test_databases_have_no_public_address(changes: dict[str, Any], rules: list[str]) -> None:
+    assert [rule for rule in rules_of(edited(BASE, changes)) if rule.startswith("HP-EXP")] == rules
+
+
+@pytest.mark.parametrize(
+    ("protocol", "route", "rules"),
+    [
+        ("HTTP", {"RouteKey": "POST /jobs", "AuthorizationType": "NONE"}, ["HP-EXP-005"]),
+        ("HTTP", {"RouteKey": "POST /jobs"}, ["HP-EXP-005"]),
+        ("HTTP", {"RouteKey": "POST /jobs", "AuthorizationType": "AWS_IAM"}, []),
+        ("HTTP", {"RouteKey": "OPTIONS /jobs"}, []),
+        ("WEBSOCKET", {"RouteKey": "$default"}, []),
+    ],
+)
+def test_callers_are_asked_who_they_are(protocol: str, route: dict[str, str], rules: list[str]) -> None:
+    api = {"Type": "AWS::ApiGatewayV2::Api", "Properties": {"Name": "jobs", "ProtocolType": protocol}}
+    path = {"Type": "AWS::ApiGatewayV2::Route", "Properties": {"ApiId": {"Ref": "Api"}, **route}}
+    found = rules_of(edited(BASE, {"Api": api, "Path": path}))
+    assert [rule for rule in found if rule.startswith("HP-EXP")] == rules

@@ -32,14 +32,14 @@ INTERFACES = [
     {"DeviceIndex": 0, "NetworkCardIndex": 0, "InterfaceType": "efa", "SubnetId": ref("A"), "Groups": [ref("Group")]},
     {"DeviceIndex": 1, "NetworkCardIndex": 1, "InterfaceType": "efa-only", "SubnetId": ref("A"), "Groups": [ref("Group")]},
 ]
-FROM_INSIDE = {"IpProtocol": "tcp", "FromPort": 80, "ToPort": 80, "CidrIp": "10.0.0.0/16"}
+FROM_INSIDE = [{"IpProtocol": "tcp", "FromPort": port, "ToPort": port, "CidrIp": "10.0.0.0/16"} for port in (80, 443)]
 NETWORK: Template = {
     "AWSTemplateFormatVersion": "2010-09-09",
     "Resources": {
         "Vpc": resource("EC2::VPC", CidrBlock="10.0.0.0/16", EnableDnsHostnames=True, EnableDnsSupport=True),
         "A": subnet("10.0.0.0/24", "us-west-2a"),
         "B": subnet("10.0.1.0/24", "us-west-2b"),
-        "Group": resource("EC2::SecurityGroup", GroupDescription="x", VpcId=ref("Vpc"), SecurityGroupIngress=[FROM_INSIDE]),
+        "Group": resource("EC2::SecurityGroup", GroupDescription="x", VpcId=ref("Vpc"), SecurityGroupIngress=FROM_INSIDE),
         "Offices": resource(
             "EC2::PrefixList", PrefixListName="x", AddressFamily="IPv4", MaxEntries=3, Entries=[{"Cidr": "192.168.0.0/24"}]
         ),
@@ -222,6 +222,15 @@ NETWORK: Template = {
             AppNetworkAccessType="VpcOnly",
             DefaultUserSettings={"ExecutionRole": "arn:aws:iam::123456789012:role/studio", "SecurityGroups": [ref("Group")]},
         ),
+        "ForStudio": resource(
+            "EC2::VPCEndpoint",
+            VpcEndpointType="Interface",
+            VpcId=ref("Vpc"),
+            ServiceName={"Fn::Sub": "com.amazonaws.${AWS::Region}.sagemaker.api"},
+            PrivateDnsEnabled=True,
+            SubnetIds=[ref("A")],
+            SecurityGroupIds=[ref("Group")],
+        ),
         "Scientist": resource("SageMaker::UserProfile", DomainId=ref("Studio"), UserProfileName="scientist"),
         "Model": resource(
             "SageMaker::Model",
@@ -340,8 +349,9 @@ HUB = {
         TransitGatewayAttachmentId=ref("Attached"),
         TransitGatewayRouteTableId=ref("HubTable"),
     ),
-    "ToHub": {**route("Table", "10.2.0.0/16", TransitGatewayId=ref("Hub")), "DependsOn": "Attached"},
-    "TableOfA": resource("EC2::SubnetRouteTableAssociation", SubnetId=ref("A"), RouteTableId=ref("Table")),
+    "Inner": resource("EC2::RouteTable", VpcId=ref("Vpc")),
+    "ToHub": {**route("Inner", "10.2.0.0/16", TransitGatewayId=ref("Hub")), "DependsOn": "Attached"},
+    "InnerOfA": resource("EC2::SubnetRouteTableAssociation", SubnetId=ref("A"), RouteTableId=ref("Inner")),
 }
 ACL = {
     "Acl": resource(
@@ -386,6 +396,50 @@ def named_twice(**more: Any) -> dict[str, Any]:
     return {**CHECK, "First": first, "Second": resource("Route53::RecordSet", **{**given, **more})}
 
 
+THROUGH = {"VpcEndpointId": {"Fn::Select": [1, {"Fn::Split": [":", {"Fn::Select": [0, att("Wall", "EndpointIds")]}]}]}}
+INSPECTED = {
+    "Internet": resource("EC2::InternetGateway"),
+    "InternetHere": resource("EC2::VPCGatewayAttachment", VpcId=ref("Vpc"), InternetGatewayId=ref("Internet")),
+    "Edge": subnet("10.0.9.0/24", "us-west-2a"),
+    "EdgeTable": resource("EC2::RouteTable", VpcId=ref("Vpc")),
+    "EdgeOfTable": resource("EC2::SubnetRouteTableAssociation", SubnetId=ref("Edge"), RouteTableId=ref("EdgeTable")),
+    "EdgeOut": {**route("EdgeTable", "0.0.0.0/0", GatewayId=ref("Internet")), "DependsOn": "InternetHere"},
+    "Address": {**resource("EC2::EIP", Domain="vpc"), "DependsOn": "InternetHere"},
+    "Nat": {
+        **resource("EC2::NatGateway", SubnetId=ref("Edge"), AllocationId=att("Address", "AllocationId")),
+        "DependsOn": "EdgeOut",
+    },
+    "Walled": subnet("10.0.8.0/28", "us-west-2a"),
+    "Wall/SubnetMappings": [{"SubnetId": ref("Walled")}],
+    "WalledTable": resource("EC2::RouteTable", VpcId=ref("Vpc")),
+    "WalledOfTable": resource("EC2::SubnetRouteTableAssociation", SubnetId=ref("Walled"), RouteTableId=ref("WalledTable")),
+    "WalledOut": route("WalledTable", "0.0.0.0/0", NatGatewayId=ref("Nat")),
+    "AOfTable": resource("EC2::SubnetRouteTableAssociation", SubnetId=ref("A"), RouteTableId=ref("Table")),
+    "BackToA": route("EdgeTable", "10.0.0.0/24", **THROUGH),
+}
+TO_TOOL = {
+    "ToolGroup": resource("EC2::SecurityGroup", GroupDescription="x", VpcId=ref("Vpc")),
+    "ToolFromCaller": resource(
+        "EC2::SecurityGroupIngress",
+        GroupId=ref("ToolGroup"),
+        IpProtocol="tcp",
+        FromPort=80,
+        ToPort=80,
+        SourceSecurityGroupId=ref("CallerGroup"),
+    ),
+    "CallerGroup": resource(
+        "EC2::SecurityGroup",
+        GroupDescription="x",
+        VpcId=ref("Vpc"),
+        SecurityGroupIngress=FROM_INSIDE,
+        SecurityGroupEgress=[
+            {"IpProtocol": "tcp", "FromPort": 80, "ToPort": 80, "DestinationSecurityGroupId": ref("ToolGroup")},
+        ],
+    ),
+    "Balancer/SecurityGroups": [ref("CallerGroup")],
+}
+SOURCE = "Allowed/RuleGroup/RulesSource"
+PASS = "pass tls $NODES any -> $EXTERNAL_NET 443 (sid:1;)"
 SECONDARY = {"SetIdentifier": "b", "Failover": "SECONDARY"}
 BESIDE_WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("HP-REACH-008", {**OUTER, "There": THERE, "Back": BACK}, {"Back": REMOVED}),
@@ -408,6 +462,22 @@ BESIDE_WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("HP-TXT-010", named_twice(**SECONDARY), {"Second/Failover": REMOVED, "Second/Weight": 1}),
     ("HP-TXT-010", named_twice(**SECONDARY), {"First/HealthCheckId": REMOVED}),
     ("HP-REG-001", {}, {"Zone/VPCs/0/VPCRegion": "us-east-1"}),
+    ("HP-REACH-009", INSPECTED, {"WalledOut": route("WalledTable", "0.0.0.0/0", **THROUGH)}),
+    ("HP-REACH-009", INSPECTED, {"WalledOut": REMOVED}),
+    ("HP-REACH-009", INSPECTED, {"BackToA": REMOVED}),
+    ("HP-REACH-009", INSPECTED, {"Way": route("Table", "0.0.0.0/0", NatGatewayId=ref("Nat"))}),
+    ("HP-BLK-007", INSPECTED, {"BackToA/DestinationCidrBlock": "10.0.0.0/25"}),
+    ("HP-BLK-012", {**OUTER, "There": THERE, "Back": BACK}, {"There/DestinationCidrBlock": "10.9.0.0/16"}),
+    ("HP-REACH-010", TO_TOOL, {"ToolFromCaller/FromPort": 8080, "ToolFromCaller/ToPort": 8080}),
+    ("HP-REACH-006", {}, {"ForStudio/PrivateDnsEnabled": False}),
+    ("HP-TXT-007", {}, {SOURCE: {"RulesString": PASS}}),
+    (
+        "HP-TXT-007",
+        {"Allowed/RuleGroup/RuleVariables": {"IPSets": {"NODES": {"Definition": ["10.0.0.0/16"]}}}, SOURCE: {"RulesString": PASS}},
+        {f"{SOURCE}/RulesString": f"{PASS}\n{PASS}"},
+    ),
+    ("HP-TXT-011", {}, {f"{WALLS}/StatelessDefaultActions/0": "aws:pass"}),
+    ("HP-SCH-007", {}, {"Allowed/Type": "STATELESS"}),
 ]
 
 
