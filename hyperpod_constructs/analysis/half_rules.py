@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from hyperpod_constructs.analysis.listeners import known_port
 from hyperpod_constructs.analysis.near_misses import known_users_of_group
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, GroupRule, SecurityGroup, is_resource, security_groups
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
@@ -20,6 +21,15 @@ class HalfRule(NamedTuple):
     rule: GroupRule
     group: Resource
     target: Resource
+
+    @property
+    def wrong(self) -> Resource:
+        """The rule itself where the other group lets its group in on the port on which it listens; else the other group."""
+        ports = [port for one in known_users_of_group(self.target) if (port := known_port(one)) is not None]
+        ingress = security_groups(self.target.template.model).of(self.target).in_direction("ingress")
+        own = [one for one in ingress if is_resource(one.peer_group, self.group)]
+        meant = any(one.covers_traffic("tcp", range(port, port + 1)) for one in own for port in ports)
+        return self.rule.resource if meant else self.target
 
     @property
     def places(self) -> tuple[Resource, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.networks import SUBNET, VPC, network_facts
+from hyperpod_constructs.analysis.placement import users_of_subnets
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_items, as_str
 
@@ -74,11 +75,11 @@ def _lacking(one: Resource) -> str | None:
 
 
 def _far_from(attachment: Resource, vpc: Resource) -> Resource | None:
-    """A subnet whose table leads to the gateway of an attachment that surely is in none of the zones of the attachment."""
+    """A subnet of nodes whose table leads to the gateway of an attachment, and that surely is in none of its zones."""
     facts, end = network_facts(attachment.template.model), attachment.get("TransitGatewayId")
     named = [resource_of(one, SUBNET) for one in as_items(attachment.get("SubnetIds")) or ()]
     zones = [facts.subnet(one).zone for one in named if one is not None]
-    own = (facts.subnet(one) for one in attachment.template.model.resources(SUBNET) if zones and None not in named)
+    own = (facts.subnet(one) for one in users_of_subnets(attachment.template.model) if zones and None not in named)
     for one in (one for one in own if one.vpc is vpc):
         leads = any(_is_same(route.get("TransitGatewayId"), end) for route in one.routes)
         if leads and all(one.zone.is_same(zone) is False for zone in zones):

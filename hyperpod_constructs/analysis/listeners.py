@@ -60,9 +60,15 @@ def _waiting(model: Model) -> Iterator[tuple[Resource, Listener, Traffic]]:
     """The services that listen, and what they wait for."""
     for type_, listener in LISTENERS.items():
         for resource in model.resources(type_):
-            port = port_of(resource) if type_ in DATABASES else _own_port(resource, listener)
+            port = known_port(resource)
             if port is not None and (not listener.when or as_str(resource.get(listener.when[0])) == listener.when[1]):
                 yield from ((resource, listener, Traffic(one, range(port, port + 1))) for one in listener.protocols)
+
+
+def known_port(resource: Resource) -> int | None:
+    """The port on which a service surely listens; `None` for others."""
+    listener = LISTENERS.get(resource.type)
+    return None if listener is None else port_of(resource) if resource.type in DATABASES else _own_port(resource, listener)
 
 
 def _own_port(resource: Resource, listener: Listener) -> int | None:

@@ -236,14 +236,13 @@ def functions_reach_what_they_name(model: Model) -> Iterator[Hit]:
     fix="write a rule for its port, from the group or the block of its clients",
     allowed="a rule for its port from a group of clients, or from a block of the VPC or of a network that routes lead to",
     source="https://docs.aws.amazon.com/vpc/latest/userguide/vpc-security-groups.html",
-    silences=("HP-REACH-010",),
 )
 def listeners_let_somebody_in(one: Lonely) -> Hit:
     others, here = enumerated(group.logical_id for group in one.silent), one.place.logical_id
     but, silent = (f" but {others}", f", and {others} lets none of it out to {here}") if others else ("", "")
     listens = f"on which {one.listener.name} ({one.resource.logical_id}) listens"
     text = f"{here} lets nobody{but} in on {one.traffic}, {listens}{silent}"
-    return hit(one.place, text, *one.path, covers=(one.resource, *one.groups))
+    return hit(one.place, text, *one.path, covers=(one.resource,))
 
 
 @warning(
@@ -274,9 +273,7 @@ def firewalls_are_passed_both_ways(one: Astray) -> Hit:
 
 @warning(
     "HP-REACH-010",
-    on=lambda model: (
-        (one,) for one in half_rules(model) if _all_ends(model).isdisjoint((one.group, one.target, one.rule.resource))
-    ),
+    on=lambda model: ((one,) for one in half_rules(model) if _said_of_groups(model).isdisjoint(one.places)),
     title="what a group lets out to another one is let in there",
     why="the other group drops it: connections time out",
     fix="write the rule of the other group: its ingress from this group, for the same ports",
@@ -287,7 +284,13 @@ def rules_have_both_halves(one: HalfRule) -> Hit:
     ports = one.rule.ports or range(0)
     traffic = "all" if one.rule.protocol == "-1" else f"{(one.rule.protocol or '').upper()} {ports.start}"
     text = f"{one.group.logical_id} lets {traffic} out to {one.target.logical_id}, which lets none of it in"
-    return Hit(one.target, (), text, covers=(one.group, one.rule.resource))
+    return Hit(one.wrong, (), text, covers=one.places)
+
+
+def _said_of_groups(model: Model) -> set[Resource]:
+    """The places at which ways end, and the groups of what lets nobody in, with those that let nothing out to it."""
+    lonely = {group for one in lonely_listeners(model) for group in (one.place, *one.groups, *one.silent)}
+    return _all_ends(model) | lonely
 
 
 def _is_said(model: Model, one: Lonely) -> bool:

@@ -446,7 +446,6 @@ BESIDE_WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("HP-REACH-008", HUB, {"ByTable": REMOVED}),
     ("HP-REACH-008", HUB, {"Known": REMOVED}),
     ("HP-REACH-008", HUB, {"ToHub": REMOVED}),
-    ("HP-REACH-008", HUB, {"Attached/SubnetIds": [ref("B")]}),
     ("HP-REACH-004", {**OUTER, "There": THERE, "Back": BACK}, {"Balancer/Subnets/0": ref("OuterA")}),
     ("HP-REACH-004", {**OUTER, "There": THERE, "Back": BACK}, {"Targets/VpcId": ref("Outer")}),
     ("HP-REACH-004", {**OUTER, "There": THERE, "Back": BACK}, {"Wall/SubnetMappings/0/SubnetId": ref("OuterA")}),

@@ -429,3 +429,14 @@ def test_a_rule_with_another_port_is_not_taken_for_a_missing_one() -> None:
         "FileSystem/SecurityGroupIds": [ref("LustreGroup")],
     }
     assert {place for _, place in reached(edited(SLURM, lustre))} <= {"NodeGroup", "ToLustre"}
+
+
+def test_an_attachment_is_in_the_zone_of_the_nodes_that_use_it() -> None:
+    gateway = "tgw-0123456789abcdef0"
+    zone = slurm()["Resources"]["NodeSubnet"]["Properties"]["AvailabilityZone"]
+    between = {"VpcId": ref("Vpc"), "CidrBlock": "10.0.250.0/28"}
+    far, near = (resource("Subnet", **between, AvailabilityZone=one) for one in ("us-west-2d", zone))
+    attached = resource("TransitGatewayAttachment", TransitGatewayId=gateway, VpcId=ref("Vpc"), SubnetIds=[ref("Between")])
+    way = resource("Route", RouteTableId=ref("NodeRoutes"), DestinationCidrBlock="10.9.0.0/16", TransitGatewayId=gateway)
+    joined = {"Attached": attached, "ToSite": {**way, "DependsOn": "Attached"}}
+    Case("HP-REACH-008", slurm(), {**joined, "Between": far}, {**joined, "Between": near}).check()
