@@ -48,7 +48,7 @@ def half_rules(model: Model) -> Iterator[HalfRule]:
 
 
 def _is_half(rule: GroupRule, group: Resource, target: SecurityGroup) -> bool:
-    if "ingress" in target.uncertain or rule.protocol is None or rule.ports is None:
+    if "ingress" in target.uncertain or rule.protocol is None or rule.ports is None or not known_users_of_group(target.resource):
         return False
     others = [*target.in_direction("ingress"), *(one for one in target.possible if one.direction == "ingress")]
     return not any(_may_be_other_half(one, rule, group) for one in others)

@@ -23,7 +23,7 @@ _STATIC = "AWS::EC2::TransitGatewayRoute"
 class OneWay(NamedTuple):
     """What joins two networks and leads one way at most.
 
-    :param tables: the tables of a VPC of which none leads there.
+    :param tables: the tables of the VPCs that it joins, where one of them may be the mistake.
     """
 
     resource: Resource
@@ -47,7 +47,7 @@ def _peerings(model: Model) -> Iterator[OneWay]:
             lacking, other = (sides if leads[0] is False else sides[::-1])[:2]
             if lacking is not None and other is not None:
                 text = f"no route of {lacking.logical_id} leads back to {other.logical_id} by {peering.logical_id}"
-                yield OneWay(peering, text)
+                yield OneWay(peering, text, (*_tables(lacking), *_tables(other)))
 
 
 def _attachments(model: Model) -> Iterator[OneWay]:
@@ -57,8 +57,7 @@ def _attachments(model: Model) -> Iterator[OneWay]:
         if message is not None:
             yield OneWay(one, message)
         elif vpc is not None and one.exists and _leads(vpc, "TransitGatewayId", one.get("TransitGatewayId")) is False:
-            tables = tuple(table for table in model.resources(_TABLE) if resource_of(table.get("VpcId")) is vpc)
-            yield OneWay(one, f"no route of {vpc.logical_id} leads to the gateway of {one.logical_id}", tables)
+            yield OneWay(one, f"no route of {vpc.logical_id} leads to the gateway of {one.logical_id}", _tables(vpc))
 
 
 def _lacking(one: Resource) -> str | None:
@@ -99,7 +98,7 @@ def _named(model: Model, attachment: Resource, *types: str) -> bool:
 
 def _leads(vpc: Resource, key: str, end: Resource | Value) -> bool | None:
     """Whether a route of the tables of a VPC leads to an end; `None` if one may."""
-    perhaps = not vpc.template.complete
+    perhaps = not vpc.template.complete or not _tables(vpc)
     for route in vpc.template.model.resources(_ROUTE):
         target, table = route.get(key), resource_of(route.get("RouteTableId"), _TABLE)
         inside = None if table is None else resource_of(table.get("VpcId"), VPC)
@@ -110,6 +109,10 @@ def _leads(vpc: Resource, key: str, end: Resource | Value) -> bool | None:
             return True
         perhaps = perhaps or same is not False
     return None if perhaps else False
+
+
+def _tables(vpc: Resource) -> tuple[Resource, ...]:
+    return tuple(one for one in vpc.template.model.resources(_TABLE) if resource_of(one.get("VpcId")) is vpc)
 
 
 def _is_same(target: Value, end: Resource | Value) -> bool | None:

@@ -22,7 +22,6 @@ from hyperpod_constructs.templates.model import Model, Resource, Template, resou
 from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_str
 
 _CLUSTER = "AWS::SageMaker::Cluster"
-_HOSTED = "AWS::Route53::HostedZone"
 _GROUP = "InstanceGroups/*"
 _STORAGE = f"{_GROUP}/InstanceStorageConfigs/*"
 _PLACES: Mapping[str, tuple[str, ...]] = {
@@ -141,17 +140,21 @@ def _claims(model: Model) -> Iterator[Claim]:
             for path in _PLACES[resource.type]:
                 for place, value in place_in(resource.get(), path):
                     yield from _claim(resource, place, value)
-    yield from _zones(model)
+    yield from _of_own_vpcs(model)
 
 
-def _zones(model: Model) -> Iterator[Claim]:
-    """The region that a private hosted zone gives for a VPC of its own stack."""
-    for zone in model.resources(_HOSTED):
-        for place, vpc in place_in(zone.get(), "VPCs/*/VPCId"):
-            owner = resource_of(vpc)
-            if zone.exists and owner is not None and owner.template.root is zone.template.root:
-                path = (*place[:-1], "VPCRegion")
-                yield from _claim(zone, path, zone.get(*path))
+def _of_own_vpcs(model: Model) -> Iterator[Claim]:
+    """The regions that hosted zones and peerings give for VPCs of their own stack."""
+    for type_, (place, region) in _VPCS.items():
+        for resource in model.resources(type_):
+            for path, vpc in place_in(resource.get(), place):
+                owner = resource_of(vpc)
+                if resource.exists and owner is not None and owner.template.root is resource.template.root:
+                    yield from _claim(resource, (*path[:-1], region), resource.get(*path[:-1], region))
+
+
+_VPCS = {"AWS::EC2::VPCPeeringConnection": ("PeerVpcId", "PeerRegion"), "AWS::Route53::HostedZone": ("VPCs/*/VPCId", "VPCRegion")}
+"""Places of a VPC, and the property beside it with its region."""
 
 
 def _claim(resource: Resource, path: tuple[str | int, ...], value: Value) -> Iterator[Claim]:

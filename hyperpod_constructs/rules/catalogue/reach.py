@@ -290,7 +290,7 @@ def rules_have_both_halves(one: HalfRule) -> Hit:
 def _said_of_groups(model: Model) -> set[Resource]:
     """The places at which ways end, and the groups of what lets nobody in, with those that let nothing out to it."""
     lonely = {group for one in lonely_listeners(model) for group in (one.place, *one.groups, *one.silent)}
-    return _all_ends(model) | lonely
+    return _all_ends(model) | lonely | {_end(one).resource for one in _ended(model) if _is_efa(one)}
 
 
 def _is_said(model: Model, one: Lonely) -> bool:

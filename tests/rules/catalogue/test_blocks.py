@@ -38,7 +38,7 @@ TO_OTHER = {
     "Type": "AWS::EC2::Route",
     "Properties": {
         "RouteTableId": {"Ref": "NodeRoutes"},
-        "DestinationCidrBlock": "192.168.0.0/16",
+        "DestinationCidrBlock": "10.8.0.0/16",
         "VpcPeeringConnectionId": {"Ref": "Peering"},
     },
 }
@@ -51,7 +51,7 @@ CASES = [
     # IPv6, and routes to the own VPC
     Case(
         "HP-BLK-006",
-        edited(SLURM, {"NodeSubnet/Ipv6CidrBlock": "2600:1f14:abc:de00::/64", "Six": IPV6}),
+        edited(SLURM, {"NodeSubnet/Ipv6CidrBlock": "2600:1f14:abc:de00::/64", "Six": IPV6, "NodeSubnet/.DependsOn": "Six"}),
         {"Six": REMOVED},
         {},
     ),

@@ -437,6 +437,7 @@ TO_TOOL = {
         ],
     ),
     "Balancer/SecurityGroups": [ref("CallerGroup")],
+    "Tool/SecurityGroupIds": [ref("ToolGroup")],
 }
 SOURCE = "Allowed/RuleGroup/RulesSource"
 PASS = "pass tls $NODES any -> $EXTERNAL_NET 443 (sid:1;)"
@@ -460,6 +461,7 @@ BESIDE_WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("HP-TXT-010", named_twice(**SECONDARY), {"Second/Failover": "PRIMARY", "Second/HealthCheckId": ref("Check")}),
     ("HP-TXT-010", named_twice(**SECONDARY), {"Second/Failover": REMOVED, "Second/Weight": 1}),
     ("HP-TXT-010", named_twice(**SECONDARY), {"First/HealthCheckId": REMOVED}),
+    ("HP-REG-001", {**OUTER, "There": THERE, "Back": BACK}, {"Peering/PeerRegion": "us-east-1"}),
     ("HP-REG-001", {}, {"Zone/VPCs/0/VPCRegion": "us-east-1"}),
     ("HP-REACH-009", INSPECTED, {"WalledOut": route("WalledTable", "0.0.0.0/0", **THROUGH)}),
     ("HP-REACH-009", INSPECTED, {"WalledOut": REMOVED}),

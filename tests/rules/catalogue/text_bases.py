@@ -524,7 +524,7 @@ NAMES = {
     ),
     "Host": record("A", "10.0.0.8"),
     "Sixth": record("AAAA", "2001:db8::8"),
-    "Alias": record("CNAME", "database.example.com."),
+    "Alias": record("CNAME", "database.example.com.", name="alias.train.internal"),
     "Text": record("TXT", '"v=spf1 -all" "more"'),
     "Mail": record("MX", "10 mail.example.com"),
     "Weighted": record("A", "10.0.0.9", name="w.train.internal.", SetIdentifier="one", Weight=1),
