@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from hyperpod_constructs.analysis.open_rules import is_everything, open_entries, open_rules
 from hyperpod_constructs.analysis.security_groups import GroupRule
 from hyperpod_constructs.facts.private_services import ADMINISTRATION, EVERYBODY
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import warning
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import as_bool, as_items, as_str, at
