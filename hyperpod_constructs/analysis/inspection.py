@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 from typing import NamedTuple
 
-from hyperpod_constructs.analysis.networks import NAT, SUBNET, ExitKind, Subnet, block_of, network_facts
+from hyperpod_constructs.analysis.joined_networks import ATTACHMENTS, is_same_end
+from hyperpod_constructs.analysis.networks import NAT, SUBNET, Subnet, block_of, network_facts
 from hyperpod_constructs.templates.dependencies import named_at
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import Value, as_items, at
+from hyperpod_constructs.templates.values import ABSENT, Value, as_items, at
 
-_EVERYWHERE = IPv4Network("0.0.0.0/0")
 _FIREWALL = "AWS::NetworkFirewall::Firewall"
 
 
@@ -57,13 +57,14 @@ def _circles(firewall: Resource, own: list[Subnet]) -> Iterator[Astray]:
 
 
 def _dead_ends(firewall: Resource, own: list[Subnet], every: list[Subnet]) -> Iterator[Astray]:
-    """Routes through a firewall whose own subnets have no way on to the same addresses."""
+    """Tables of a firewall's own subnets without a way on to addresses that routes lead to it."""
     for route in (route for subnet in every if subnet not in own for route in _by(firewall, subnet)):
         block = block_of(route.get("DestinationCidrBlock"))
         for subnet in own if block is not None else ():
             if block is not None and not _leads_on(subnet, block):
-                name = subnet.resource.logical_id
-                yield Astray(route, f"it leads {block} to {firewall.logical_id}, whose subnet {name} has no way on")
+                table = resource_of(subnet.route_table) or subnet.resource
+                message = f"{route.logical_id} leads {block} to {firewall.logical_id}, and {table.logical_id} has no way on"
+                yield Astray(table, message)
 
 
 def _leads_on(subnet: Subnet, block: IPv4Network) -> bool:
@@ -79,23 +80,32 @@ def _covers(end: Value, block: IPv4Network) -> bool | None:
 
 
 def _one_way(firewall: Resource, own: list[Subnet], every: list[Subnet]) -> Iterator[Astray]:
-    """Subnets that go out through a firewall to a NAT gateway behind it and get answers past it, or the other way round."""
-    gateways = [one.exit.gateway for one in own if one.exit.gateway is not None and one.exit.gateway.type == NAT]
-    behind = [one for one in every for gateway in gateways if resource_of(gateway.get("SubnetId")) is one.resource]
+    """Subnets that go out through a firewall and get answers past it, or the other way round."""
+    keys = dict(_behind(firewall, own))
+    behind = [one for one in every if one.resource in keys and one not in own]
     for subnet in every if behind else ():
-        found = None if subnet in own or subnet in behind else _on_one_way(firewall, subnet, behind)
-        if found is not None:
-            yield found
+        if subnet in own or subnet in behind or subnet.cidr is None:
+            continue
+        back = [one for one in behind if _leads_back(firewall, one, subnet.cidr)]
+        out, name, wall = _by(firewall, subnet), subnet.resource.logical_id, firewall.logical_id
+        past = [one for one in subnet.routes if any(one.get(keys[each.resource]) is not ABSENT for each in back)]
+        if out and not back:
+            yield Astray(out[0], f"{name} goes out through {wall}, and no route behind it leads back through it")
+        if past:
+            yield Astray(past[0], f"{name} goes out past {wall}, through which its answers come back")
 
 
-def _on_one_way(firewall: Resource, subnet: Subnet, behind: list[Subnet]) -> Astray | None:
-    block, name, wall = subnet.cidr, subnet.resource.logical_id, firewall.logical_id
-    if block is None:
-        return None
-    out = [one for one in _by(firewall, subnet) if _covers(one.get("DestinationCidrBlock"), _EVERYWHERE)]
-    back = [one for each in behind for one in _by(firewall, each) if _covers(one.get("DestinationCidrBlock"), block) is not False]
-    if out and not back:
-        return Astray(out[0], f"{name} goes out through {wall}, and no route behind it leads back through it")
-    if back and not out and subnet.exit.kind is ExitKind.NAT:
-        return Astray(back[0], f"answers to {name} come back through {wall}, and {name} does not go out through it")
-    return None
+def _leads_back(firewall: Resource, subnet: Subnet, block: IPv4Network) -> bool:
+    """Whether a subnet may lead a block to a firewall."""
+    return any(_covers(one.get("DestinationCidrBlock"), block) is not False for one in _by(firewall, subnet))
+
+
+def _behind(firewall: Resource, own: list[Subnet]) -> Iterator[tuple[Resource, str]]:
+    """The subnets of the gateways to which a firewall leads, where answers arrive, with the property of routes to them."""
+    for route in (route for one in own for route in one.routes):
+        nat, end = resource_of(route.get("NatGatewayId"), NAT), route.get("TransitGatewayId")
+        found = [] if nat is None else [nat.get("SubnetId")]
+        for one in firewall.template.model.resources(*ATTACHMENTS) if end is not ABSENT else ():
+            found += as_items(one.get("SubnetIds")) or () if is_same_end(one.get("TransitGatewayId"), end) else ()
+        key = "TransitGatewayId" if nat is None else "NatGatewayId"
+        yield from ((subnet, key) for one in found if (subnet := resource_of(one, SUBNET)) is not None)

@@ -80,7 +80,7 @@ def _far_from(attachment: Resource, vpc: Resource) -> Resource | None:
     zones = [facts.subnet(one).zone for one in named if one is not None]
     own = (facts.subnet(one) for one in users_of_subnets(attachment.template.model) if zones and None not in named)
     for one in (one for one in own if one.vpc is vpc):
-        leads = any(_is_same(route.get("TransitGatewayId"), end) for route in one.routes)
+        leads = any(is_same_end(route.get("TransitGatewayId"), end) for route in one.routes)
         if leads and all(one.zone.is_same(zone) is False for zone in zones):
             return one.resource
     return None
@@ -104,7 +104,7 @@ def _leads(vpc: Resource, key: str, end: Resource | Value) -> bool | None:
         inside = None if table is None else resource_of(table.get("VpcId"), VPC)
         if target is ABSENT or (inside is not None and inside is not vpc):
             continue
-        same = _is_same(target, end)
+        same = is_same_end(target, end)
         if same and inside is vpc and route.exists:
             return True
         perhaps = perhaps or same is not False
@@ -115,7 +115,8 @@ def _tables(vpc: Resource) -> tuple[Resource, ...]:
     return tuple(one for one in vpc.template.model.resources(_TABLE) if resource_of(one.get("VpcId")) is vpc)
 
 
-def _is_same(target: Value, end: Resource | Value) -> bool | None:
+def is_same_end(target: Value, end: Resource | Value) -> bool | None:
+    """Whether two ends of routes are one; `None` if that is not known."""
     if isinstance(end, Resource):
         return resource_of(target) is end if isinstance(target, Reference) else None
     if isinstance(target, Reference) and isinstance(end, Reference):
