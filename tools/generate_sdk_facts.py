@@ -1,4 +1,6 @@
-"""Writes `sdk_calls.tsv` and `sdk_clients.tsv` of `hyperpod_constructs/facts`: operations with required parameters, and clients.
+"""Writes `sdk_calls.tsv`, `sdk_clients.tsv` and `sdk_shapes.tsv` of `hyperpod_constructs/facts`.
+
+They have operations with their required parameters, clients, and all parameters of operations with the form of their answers.
 
 Operations are botocore's newest models (Apache-2.0), of the services that a platform for training calls.
 
@@ -12,13 +14,14 @@ import gzip
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tools.generate_update_facts import MODEL_VERSION, MODELS, write_or_check
 
 FACTS = Path(__file__).resolve().parent.parent / "hyperpod_constructs" / "facts"
-CALLS, CLIENTS = FACTS / "sdk_calls.tsv", FACTS / "sdk_clients.tsv"
+CALLS, CLIENTS, SHAPES = FACTS / "sdk_calls.tsv", FACTS / "sdk_clients.tsv", FACTS / "sdk_shapes.tsv"
 
 #: The services by the name of their client in boto3, and the prefix of their actions where it is another one.
 SERVICES: Mapping[str, str] = {
@@ -45,9 +48,18 @@ SERVICES: Mapping[str, str] = {
     "stepfunctions": "states",
 }
 
+#: The services whose answers are of interest, by the name of their client in boto3.
+ANSWERING = frozenset(
+    (
+        *("batch", "cloudwatch", "codebuild", "dynamodb", "ecr", "ecs", "eks", "events", "fsx", "lambda", "logs", "s3"),
+        *("sagemaker", "scheduler", "secretsmanager", "service-quotas", "sns", "sqs", "ssm", "stepfunctions", "sts"),
+    )
+)
+_MOST_WORDS, _DEEPEST = 40, 3
+
 
 def render() -> dict[Path, str]:
-    """The text of the table, by file."""
+    """The text of the tables, by file."""
     lines = [
         f"# Operations of services, as botocore {MODEL_VERSION} knows them (Apache-2.0): name of the service, of its client in",
         "# boto3, prefix of its actions, operations with their required parameters. tools/generate_sdk_facts.py writes this file.",
@@ -58,13 +70,60 @@ def render() -> dict[Path, str]:
         f"# Clients of boto3, as botocore {MODEL_VERSION} knows them (Apache-2.0). tools/generate_sdk_facts.py writes this file.",
         "\t".join(names),
     ]
-    return {CALLS: "\n".join(lines) + "\n", CLIENTS: "\n".join(clients) + "\n"}
+    shapes = [
+        f"# Parameters and answers of operations, as botocore {MODEL_VERSION} knows them (Apache-2.0): name of its client,",
+        "# operation, its parameters, shape of its answer; then client, : and shape, its members behind { with their shapes, the",
+        "# shape of the items of a list behind *, or its words. tools/generate_sdk_facts.py writes this file.",
+        *("\t".join(row) for name in sorted(SERVICES) for row in _shapes(name)),
+    ]
+    return {path: "\n".join(text) + "\n" for path, text in ((CALLS, lines), (CLIENTS, clients), (SHAPES, shapes))}
 
 
 def _row(name: str, prefix: str) -> Sequence[str]:
-    packed = sorted((MODELS / name).glob("*/service-2.json.gz"))
-    model = json.loads(gzip.decompress(packed[-1].read_bytes()))
+    model = _model(name)
     return model["metadata"]["serviceId"], name, prefix, " ".join(_operations(model))
+
+
+@cache
+def _model(name: str) -> Mapping[str, Any]:
+    packed = sorted((MODELS / name).glob("*/service-2.json.gz"))
+    found: Mapping[str, Any] = json.loads(gzip.decompress(packed[-1].read_bytes()))
+    return found
+
+
+def _shapes(client: str) -> Iterator[Sequence[str]]:
+    """The rows of a service: its operations, and the shapes in their answers."""
+    model = _model(client)
+    wanted: dict[str, str] = {}
+    for name, operation in sorted(model["operations"].items()):
+        answer = operation.get("output", {}).get("shape", "") if client in ANSWERING else ""
+        members = model["shapes"].get(operation.get("input", {}).get("shape"), {}).get("members", {})
+        if answer:
+            _want(model["shapes"], answer, wanted, 0)
+        yield client, name, ",".join(members), answer
+    yield from ((client, f":{name}", text) for name, text in sorted(wanted.items()) if text)
+
+
+def _want(shapes: Mapping[str, Any], name: str, wanted: dict[str, str], depth: int) -> None:
+    """Add a shape, and those in it, with the text of each; a shape without form has an empty one."""
+    shape = shapes[name]
+    if wanted.get(name) or depth > _DEEPEST:
+        wanted.setdefault(name, "")
+        return
+    wanted[name] = ""
+    if shape["type"] == "structure":
+        for member in shape["members"].values():
+            _want(shapes, member["shape"], wanted, depth + 1)
+        wanted[name] = "{" + ",".join(_member(key, member["shape"], wanted) for key, member in shape["members"].items())
+    elif shape["type"] == "list":
+        _want(shapes, shape["member"]["shape"], wanted, depth)
+        wanted[name] = f"*{shape['member']['shape']}"
+    elif 0 < len(shape.get("enum", ())) <= _MOST_WORDS:
+        wanted[name] = "|".join(shape["enum"])
+
+
+def _member(key: str, shape: str, wanted: Mapping[str, str]) -> str:
+    return f"{key}={shape}" if wanted[shape] else key
 
 
 def _operations(model: Mapping[str, Any]) -> Iterator[str]:

@@ -56,6 +56,33 @@ Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-r
 https://docs.aws.amazon.com/sagemaker/latest/dg/automating-sagemaker-with-eventbridge.html
 """
 
+FIELDS_OF: Mapping[str, tuple[str, ...]] = {
+    "HealthSummary": ("HealthStatus", "HealthStatusReason", "RepairAction", "Recommendation"),
+    "EventDetails": (
+        *("EventId", "ClusterArn", "ClusterName", "InstanceGroupName", "InstanceId", "ResourceType", "EventTime", "EventLevel"),
+        *("EventDetails", "Description"),
+    ),
+}
+"""The fields of an object in `detail`, by its name (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-recovery.html and
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-cluster-events-reference.html
+"""
+
+QUEUE_RECORD = (
+    *("messageId", "receiptHandle", "body", "attributes", "messageAttributes", "md5OfBody", "md5OfMessageAttributes"),
+    *("eventSource", "eventSourceARN", "awsRegion"),
+)
+TOPIC_RECORD = ("EventVersion", "EventSubscriptionArn", "EventSource", "Sns")
+TOPIC_MESSAGE = (
+    *("Type", "MessageId", "TopicArn", "Subject", "Message", "Timestamp", "SignatureVersion", "Signature"),
+    *("SigningCertUrl", "SigningCertURL", "UnsubscribeUrl", "UnsubscribeURL", "MessageAttributes"),
+)
+"""The fields of a record that Lambda gets from a queue or a topic, and of the message in the latter (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html and https://docs.aws.amazon.com/lambda/latest/dg/with-sns.html
+"""
+
 SAGEMAKER_EVENTS = (
     *HYPERPOD_EVENTS,
     "SageMaker Model State Change",

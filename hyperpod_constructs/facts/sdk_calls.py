@@ -54,11 +54,13 @@ class Operation(NamedTuple):
 
     :param action: what a policy allows.
     :param required: its parameters that are always there.
+    :param client: its client in boto3.
     """
 
     name: str
     action: str
     required: tuple[str, ...]
+    client: str = ""
 
 
 def by_sdk(service: str) -> Mapping[str, Operation] | None:
@@ -92,14 +94,14 @@ def _java(service: str) -> str:
 
 @cache
 def _operations() -> Mapping[tuple[str, str], Mapping[str, Operation]]:
-    return {(service, client): _read(prefix, text) for service, client, prefix, text in rows("sdk_calls.tsv")}
+    return {(service, client): _read(prefix, client, text) for service, client, prefix, text in rows("sdk_calls.tsv")}
 
 
-def _read(prefix: str, text: str) -> Mapping[str, Operation]:
-    return {one.name.lower(): one for one in (_operation(prefix, word) for word in text.split())}
+def _read(prefix: str, client: str, text: str) -> Mapping[str, Operation]:
+    return {one.name.lower(): one for one in (_operation(prefix, client, word) for word in text.split())}
 
 
-def _operation(prefix: str, word: str) -> Operation:
+def _operation(prefix: str, client: str, word: str) -> Operation:
     name, _, required = word.partition(":")
     action = f"{prefix}:{name}"
-    return Operation(name, _OTHER_ACTIONS.get(action, action), tuple(filter(None, required.split(","))))
+    return Operation(name, _OTHER_ACTIONS.get(action, action), tuple(filter(None, required.split(","))), client)

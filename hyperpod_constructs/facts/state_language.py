@@ -120,6 +120,24 @@ INTEGRATIONS: Mapping[str, tuple[str, ...]] = {
 }
 """Optimized integrations of the services that are here, with the ways in which they wait."""
 
+READ_FIELDS = (
+    *("InputPath", "ItemsPath", "Parameters", "ItemSelector", "SecondsPath", "TimestampPath", "TimeoutSecondsPath"),
+    *("HeartbeatSecondsPath", "MaxConcurrencyPath", "ErrorPath", "CausePath"),
+)
+"""Fields whose paths are of the data that comes to a state."""
+
+ERROR_OUTPUT = ("Error", "Cause")
+"""What a catch hands on.
+
+Source: https://docs.aws.amazon.com/step-functions/latest/dg/concepts-error-handling.html
+"""
+
+SDK_METADATA = ("SdkHttpMetadata", "SdkResponseMetadata")
+"""Members that integrations add to an answer.
+
+Source: https://docs.aws.amazon.com/step-functions/latest/dg/connect-lambda.html
+"""
+
 READING = (
     *("get", "describe", "list", "poll", "receive", "search", "scan", "query", "select", "read", "lookup", "discover"),
     *("validate", "batchget", "batchdescribe", "batchread", "transactget", "adminget", "adminlist", "retrieve"),

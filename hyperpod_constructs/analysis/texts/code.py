@@ -80,9 +80,12 @@ def _python(function: Resource, text: str, runtime: str, handler: str | None) ->
         if function.get("Layers") in (ABSENT, ()):
             yield from _imports(tree)
         if HOLE not in text:
-            from hyperpod_constructs.analysis.texts.programs import mistakes_in_program  # few templates have code
+            from hyperpod_constructs.analysis.inputs import input_of  # few templates have code
+            from hyperpod_constructs.analysis.texts.program_data import mistakes_in_reads
+            from hyperpod_constructs.analysis.texts.programs import clients_in, mistakes_in_program
 
-            yield from mistakes_in_program(tree, name, function.get("Environment", "Variables"))
+            found = list(mistakes_in_program(tree, name, function.get("Environment", "Variables")))
+            yield from found or mistakes_in_reads(tree, clients_in(tree), name, input_of(function))
 
 
 def _parsed(text: str, runtime: str) -> ast.Module | Slip | None:

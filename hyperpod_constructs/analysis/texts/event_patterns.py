@@ -12,7 +12,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
+from hyperpod_constructs.analysis.data_forms import Lost, paths_in, read
+from hyperpod_constructs.analysis.inputs import event_of
+from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
 from hyperpod_constructs.analysis.texts.arns import service_of
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
@@ -244,12 +246,10 @@ def _is_no_arn(value: Value) -> bool:
 def _details(type_: str, detail: Value) -> Slips:
     if not isinstance(detail, Mapping):
         return
-    fields = events.HYPERPOD_EVENTS.get(type_)
-    for name in detail if fields else ():
-        near = None if name in (fields or ()) or name == "$or" else nearest(name, fields or ())
-        if near is not None:
-            message = f"the event {type_!r} has no field {name}; the nearest is {near}"
-            yield Slip(message, listed(fields or ()), ("detail", name), detail[name], dead=True)
+    yield from _unknown_fields(f"the event {type_!r}", detail, events.HYPERPOD_EVENTS.get(type_), ("detail",))
+    for name, inner in detail.items():
+        if type_ in events.HYPERPOD_EVENTS and isinstance(inner, Mapping):
+            yield from _unknown_fields(name, inner, events.FIELDS_OF.get(name), ("detail", name))
     for path, words in events.EVENT_WORDS.get(type_, {}).items():
         keys = tuple(path.split("/"))
         for index, text in enumerate(_literals(at(detail, *keys))):
@@ -267,6 +267,15 @@ def _details(type_: str, detail: Value) -> Slips:
                 source,
                 dead=True,
             )
+
+
+def _unknown_fields(of: str, given: Mapping[str, Value], fields: tuple[str, ...] | None, path: tuple[str, ...]) -> Slips:
+    """Fields that an event does not have."""
+    for name, value in given.items() if fields else ():
+        if fields and name not in fields and name != "$or" and not _asks_for_absence(value):
+            near = nearest(name, fields)
+            message = f"{of} has no field {name}{f'; the nearest is {near}' if near else ''}"
+            yield Slip(message, listed(fields), (*path, name), value, dead=True)
 
 
 def names(rule: Resource) -> Slips:
@@ -287,6 +296,23 @@ def names(rule: Resource) -> Slips:
             yield Slip(message, f"{meant}", ("EventPattern", *path, index), name, dead=True)
 
 
+def inputs(rule: Resource) -> Slips:
+    """What targets take of an event is in it."""
+    event = event_of(rule) if rule.get("Targets") is not ABSENT and rule.get("EventPattern") is not ABSENT else None
+    for index, target in enumerate(as_items(rule.get("Targets")) or () if event is not None else ()):
+        paths = at(target, "InputTransformer", "InputPathsMap")
+        places = [
+            ("InputPath",),
+            *(("InputTransformer", "InputPathsMap", name) for name in (paths if isinstance(paths, Mapping) else ())),
+        ]
+        for place in places:
+            for path, steps in paths_in(known(at(target, *place)) or ""):
+                found = read(event, steps)
+                if isinstance(found, Lost):
+                    message = f"a target takes {path}, and the event has no {found.name}{meant(found.name, found.names)}"
+                    yield Slip(message, listed(found.names), ("Targets", index, *place), path, dead=True)
+
+
 def _may_be(made: Value, name: str) -> bool:
     return made.matches(name) is not False if isinstance(made, Text) else made == name
 
@@ -299,4 +325,4 @@ def _is_begin(name: str, raw: Mapping[str, Any], key: str) -> bool:
 
 
 JUDGES: Mapping[Language, Judge] = {Language.EVENTS: event_pattern, Language.MESSAGES: message_filter}
-WHOLES: Mapping[str, WholeJudge] = {"AWS::Events::Rule": names}
+WHOLES: Mapping[str, WholeJudge] = {"AWS::Events::Rule": lambda rule: (*names(rule), *inputs(rule))}

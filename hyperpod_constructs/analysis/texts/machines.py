@@ -7,15 +7,17 @@ https://docs.aws.amazon.com/step-functions/latest/dg/integrate-services.html
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from hyperpod_constructs.analysis.integrations import integration_of, waits_in
 from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
 from hyperpod_constructs.analysis.state_machines import states as all_states
 from hyperpod_constructs.analysis.texts.expressions import expressions_of, mistake_in_path, mistakes_in_jsonata
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
-from hyperpod_constructs.facts.sdk_calls import REQUIRED_CHOICES, Operation, by_sdk
+from hyperpod_constructs.facts.sdk_calls import REQUIRED_CHOICES, Operation
+from hyperpod_constructs.facts.sdk_shapes import parameters_of
 from hyperpod_constructs.facts.state_language import (
     COMPARISONS,
     ERRORS,
@@ -34,9 +36,7 @@ from hyperpod_constructs.templates.values import ABSENT, Value, as_int
 MACHINE = "AWS::StepFunctions::StateMachine"
 _MOST_STATES, _DEEPEST = 1000, 10
 _PLACE = re.compile(r"\$\{([\w.-]{1,255})\}")
-_INTEGRATION = re.compile(r"arn:[^:]+:states:::(aws-sdk:)?([a-z0-9-]+):(\w+)((?:\.\w+(?::\d)?)?)")
 _WAITING = ".waitForTaskToken"
-_NAMES: Mapping[str, str] = {"stepfunctions": "sfn", "states": "sfn"}
 
 
 def state_machine(resource: Resource) -> Slips:
@@ -92,7 +92,7 @@ def _texts(value: Value, depth: int) -> Iterator[str]:
 
 def _kind(data: Mapping[str, Value], kind: str | None) -> list[Slip]:
     """Machines that live for five minutes wait for nobody."""
-    waits = [match[4] for text in _texts(data, 0) if kind == "EXPRESS" and (match := _INTEGRATION.fullmatch(text)) and match[4]]
+    waits = [way for text in _texts(data, 0) if kind == "EXPRESS" and (way := waits_in(text))]
     if not waits:
         return []
     return [Slip(f"an express machine waits for a task ({waits[0]})", "StateMachineType: STANDARD, or a task without waiting")]
@@ -288,21 +288,17 @@ _TRUTH = ("true", "false", HOLE)
 
 def _task(state: Mapping[str, Value], language: str) -> Iterator[Slip]:
     """An integration that Step Functions has, with the parameters that it needs."""
-    text = known(state.get("Resource", ABSENT)) or (spelled(state.get("Resource", ABSENT)) or "").replace(HOLE, "aws", 1)
-    match = _INTEGRATION.fullmatch(text)
-    if match is None:
+    call = integration_of(state.get("Resource", ABSENT))
+    if call is None:
         return
-    by_api, service, name, waits = match.groups()
-    operations = by_sdk(_NAMES.get(service, service))
-    operation = (operations or {}).get(name.lower())
-    if by_api:
-        yield from _of_sdk(service, name, waits, operations)
-    elif any(one.startswith(f"{service}:") for one in INTEGRATIONS):
-        yield from _optimized(f"{service}:{name}", waits, operation)
-    if operation is not None:
-        yield from _parameters(state, operation, "Arguments" if language == JSONATA else "Parameters")
-    every = "\n".join(_texts(state, 0)) if waits == _WAITING else ""
-    if waits == _WAITING and "$$.Task.Token" not in every and "states.context.Task.Token" not in every:
+    if call.by_sdk:
+        yield from _of_sdk(call.service, call.name, call.waits, call.operations)
+    elif any(one.startswith(f"{call.service}:") for one in INTEGRATIONS):
+        yield from _optimized(f"{call.service}:{call.name}", call.waits, call.operation)
+    if call.operation is not None:
+        yield from _parameters(state, call.operation, "Arguments" if language == JSONATA else "Parameters")
+    every = "\n".join(_texts(state, 0)) if call.waits == _WAITING else ""
+    if call.waits == _WAITING and "$$.Task.Token" not in every and "states.context.Task.Token" not in every:
         yield Slip("waits for a token that it gives to nobody", "$$.Task.Token in its parameters", dead=True)
 
 
@@ -351,6 +347,22 @@ def _parameters(state: Mapping[str, Value], operation: Operation, key: str) -> I
     elif lacking:
         message = f"calls {operation.name} without {lacking[0]}{meant(lacking[0], [one.removesuffix('.$') for one in given])}"
         yield Slip(message, f"{key} with {listed(operation.required)}", dead=True)
+    else:
+        yield from _unknown_parameters([name.removesuffix(".$") for name in given], operation)
+
+
+def _unknown_parameters(given: Iterable[str], operation: Operation) -> Iterator[Slip]:
+    """Parameters that the operation does not have, or that Step Functions writes with a capital."""
+    known_ones = parameters_of(operation.client, operation.name)
+    names = [f"{name[:1].upper()}{name[1:]}" for name in known_ones or ()]
+    for name in given if known_ones is not None and operation.client not in _FREE else ():
+        if name not in names:
+            yield Slip(f"calls {operation.name} with {name}, which it does not take{meant(name, names)}", listed(names), dead=True)
+            return
+
+
+_FREE = ("eks", "s3")
+"""Services of which Step Functions takes other parameters than the operation."""
 
 
 JUDGES: Mapping[Language, Judge] = {}

@@ -18,6 +18,7 @@ from hyperpod_constructs.analysis.texts.reading import HOLE
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips
 from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts.sdk_calls import REQUIRED_CHOICES, Operation, by_client, clients
+from hyperpod_constructs.facts.sdk_shapes import parameters_of
 from hyperpod_constructs.templates.values import ABSENT, Value
 
 _CODE = ("Code", "ZipFile")
@@ -99,7 +100,7 @@ def _arguments(tree: ast.Module, handler: str) -> Iterator[Slip]:
 
 def _calls(tree: ast.Module) -> Iterator[Slip]:
     """Clients and their methods."""
-    named = _clients(tree)
+    named = clients_in(tree)
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
@@ -113,7 +114,7 @@ def _calls(tree: ast.Module) -> Iterator[Slip]:
             yield from _call(node, node.func.attr, service, operations)
 
 
-def _clients(tree: ast.Module) -> Mapping[str, str]:
+def clients_in(tree: ast.Module) -> Mapping[str, str]:
     """The services of names that are surely clients: nothing else has them, anywhere in the code."""
     made: dict[str, list[str]] = {}
     times: Counter[str] = Counter()
@@ -154,6 +155,12 @@ def _call(node: ast.Call, method: str, service: str, operations: Mapping[str, Op
     elif lacking and None not in given and not node.args:
         says = f"calls {method} without {lacking[0]}{meant(lacking[0], [one for one in given if one])}"
         yield _slip(node, says, listed(operation.required))
+    else:
+        taken = parameters_of(operation.client, operation.name)
+        unknown = [name for name in given if name is not None and taken is not None and name not in taken]
+        if unknown and taken is not None:
+            says = f"calls {method} with {unknown[0]}, which it does not take{meant(unknown[0], taken)}"
+            yield _slip(node, says, listed(taken))
 
 
 def _snake(name: str) -> str:

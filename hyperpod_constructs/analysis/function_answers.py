@@ -1,0 +1,64 @@
+"""The form of what a function answers, where its code stands in the template. The code is parsed, and never executed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from hyperpod_constructs.analysis.data_forms import Data, Known, either
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import as_str
+
+if TYPE_CHECKING:
+    import ast
+
+_LONGEST = 1 << 16
+
+
+def answer_of_function(function: Resource) -> Known:
+    """The form of the answer of a function; `None` if its code does not say it."""
+    model = function.template.model
+    return model.cached((answer_of_function, function), lambda: _answer(function))
+
+
+def _answer(function: Resource) -> Known:
+    import ast  # few templates have code
+    import warnings
+
+    code, runtime = as_str(function.get("Code", "ZipFile")) or "", as_str(function.get("Runtime")) or ""
+    module, _, name = (as_str(function.get("Handler")) or "").rpartition(".")
+    if module != "index" or not runtime.startswith("python") or len(code) > _LONGEST:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    found = [one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == name and not one.decorator_list]
+    answers = [_form(one.value) for one in _returns(found[0].body) if one.value is not None] if len(found) == 1 else []
+    return reduce(either, answers) if answers else None
+
+
+def _returns(body: list[ast.stmt]) -> Iterator[ast.Return]:
+    """The returns of a function, without those of functions in it."""
+    import ast
+
+    for one in body:
+        if isinstance(one, ast.Return):
+            yield one
+        elif not isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            inner = [child for child in ast.walk(one) if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)]
+            hidden = {id(child) for function in inner for child in ast.walk(function)}
+            yield from (child for child in ast.walk(one) if isinstance(child, ast.Return) and id(child) not in hidden)
+
+
+def _form(node: ast.expr | None) -> Known:
+    import ast
+
+    if not isinstance(node, ast.Dict):
+        return Data(items=(None,)) if isinstance(node, ast.List | ast.ListComp) else None
+    names = [key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None for key in node.keys]
+    members = {name: _form(value) for name, value in zip(names, node.values, strict=True) if name is not None}
+    return Data(members, is_open=None in names)

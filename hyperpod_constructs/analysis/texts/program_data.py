@@ -1,0 +1,123 @@
+"""What code in Python reads of answers and events: members that they have.
+
+Names that are assigned in several places, what may fail inside `try`, and what the code asks for by `in`, are believed.
+
+Sources: https://docs.aws.amazon.com/boto3/latest/guide/clients.html and
+https://docs.aws.amazon.com/lambda/latest/dg/python-handler.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from hyperpod_constructs.analysis.data_forms import Known, Lost, of_answer, read
+from hyperpod_constructs.analysis.schema.violation import listed, meant
+from hyperpod_constructs.analysis.texts.slip import Slip, Slips
+from hyperpod_constructs.facts.sdk_calls import by_client
+from hyperpod_constructs.facts.sdk_shapes import answer_of
+
+_CODE = ("Code", "ZipFile")
+_OF_CLIENTS = ("ResponseMetadata",)
+_ROUNDS = 4
+
+
+def mistakes_in_reads(tree: ast.Module, clients: Mapping[str, str], handler: str, event: Known) -> Slips:
+    """The first member that the code reads, and that is not there.
+
+    :param clients: the services of names that are clients.
+    :param event: the form of the events that come to the handler.
+    """
+    reader = _Reader(tree, clients)
+    for one in tree.body:
+        if isinstance(one, ast.FunctionDef) and one.name == handler and one.args.args:
+            reader.set(one.args.args[0].arg, event)
+    reader.assign()
+    asked = set(_asked(tree))
+    guarded = {id(one) for node in ast.walk(tree) if isinstance(node, ast.Try) for one in ast.walk(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and id(node) not in guarded:
+            found = reader.form(node)
+            if isinstance(found, Lost) and found.name not in asked:
+                message = f"line {node.lineno} of the code reads {ast.unparse(node)}, and {found.name} is never there"
+                yield Slip(message + meant(found.name, found.names), listed(found.names), _CODE, dead=True)
+                return
+
+
+def _asked(tree: ast.Module) -> Iterator[str]:
+    """The names of members for which the code asks, such as in `"Records" in event`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare) and any(isinstance(one, ast.In | ast.NotIn) for one in node.ops):
+            yield from (one.value for one in ast.walk(node.left) if isinstance(one, ast.Constant) and isinstance(one.value, str))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
+            first = node.args[0]
+            yield from (first.value,) if isinstance(first, ast.Constant) and isinstance(first.value, str) else ()
+
+
+class _Reader:
+    """The forms of the names and expressions of some code."""
+
+    def __init__(self, tree: ast.Module, clients: Mapping[str, str]) -> None:
+        self._tree = tree
+        self._clients = clients
+        self._forms: dict[str, Known] = {}
+        self._times = Counter(_bound(tree))
+
+    def set(self, name: str, form: Known) -> None:
+        """Give a name its form, if nothing else has the name."""
+        if self._times[name] == 1 and form is not None:
+            self._forms[name] = form
+
+    def assign(self) -> None:
+        """Find the forms of all names."""
+        for _ in range(_ROUNDS):
+            for node in ast.walk(self._tree):
+                if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                    self._take(node.targets[0].id, self.form(node.value))
+                elif isinstance(node, ast.For | ast.comprehension) and isinstance(node.target, ast.Name):
+                    items = self.form(node.iter)
+                    self._take(node.target.id, read(items, (0,)) if not isinstance(items, Lost) else None)
+
+    def _take(self, name: str, form: Known | Lost) -> None:
+        self.set(name, None if isinstance(form, Lost) else form)
+
+    def form(self, node: ast.expr) -> Known | Lost:
+        """The form of an expression, or the member that it reads in vain."""
+        if isinstance(node, ast.Name):
+            return self._forms.get(node.id)
+        if isinstance(node, ast.Call):
+            return self._answer(node)
+        if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Constant):
+            return None
+        owner, key = self.form(node.value), node.slice.value
+        if isinstance(owner, Lost) or owner is None or not isinstance(key, str | int):
+            return None
+        return None if key in _OF_CLIENTS else read(owner, (key,))
+
+    def _answer(self, node: ast.Call) -> Known:
+        """The form of what a client answers."""
+        if not isinstance(node.func, ast.Attribute):
+            return None
+        service = self._service(node.func.value)
+        operation = (by_client(service) or {}).get(node.func.attr.replace("_", "")) if service is not None else None
+        return None if operation is None else of_answer(operation.client, answer_of(operation.client, operation.name))
+
+    def _service(self, node: ast.expr) -> str | None:
+        """The service of a client that has a name, or is made in place."""
+        if isinstance(node, ast.Name):
+            return self._clients.get(node.id)
+        made = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func) == "boto3.client"
+        first = node.args[0] if made and isinstance(node, ast.Call) and node.args else None
+        return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else None
+
+
+def _bound(tree: ast.Module) -> Iterator[str]:
+    """Each place where a name gets a value."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name

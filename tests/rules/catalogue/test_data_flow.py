@@ -1,0 +1,183 @@
+"""Data between states, and of events and answers in code: what nothing writes is one finding, and what may be there is believed."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.templates import Template, findings
+from tests.rules.catalogue.text_bases import att, function, resource
+
+ROLE = "arn:aws:iam::123456789012:role/service"
+SDK, OWN = "arn:aws:states:::aws-sdk:", "arn:aws:states:::"
+COUNT = "def handler(event, context):\n    return {'free': event['wanted'], 'more': {'a': 1}}\n"
+HEALTH = "SageMaker HyperPod Cluster Node Health Event"
+STATES: dict[str, Any] = {
+    "Count": {
+        "Type": "Task",
+        "Resource": f"{OWN}lambda:invoke",
+        "Parameters": {"FunctionName": att("Count"), "Payload": {"wanted.$": "$.wanted"}},
+        "ResultPath": "$.count",
+        "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "Tell"}],
+        "Next": "Look",
+    },
+    "Look": {
+        "Type": "Task",
+        "Resource": f"{SDK}sagemaker:describeCluster",
+        "Parameters": {"ClusterName.$": "$.name"},
+        "ResultSelector": {"status.$": "$.ClusterStatus", "type.$": "$.InstanceGroups[0].InstanceType"},
+        "ResultPath": "$.cluster",
+        "Next": "Which",
+    },
+    "Which": {
+        "Type": "Choice",
+        "Choices": [
+            {
+                "And": [
+                    {"Variable": "$.cluster.status", "StringEquals": "InService"},
+                    {"Variable": "$.count.Payload.free", "NumericGreaterThan": 1},
+                ],
+                "Next": "Tell",
+            }
+        ],
+        "Default": "Each",
+    },
+    "Each": {
+        "Type": "Map",
+        "ItemsPath": "$.names",
+        "ItemProcessor": {"StartAt": "One", "States": {"One": {"Type": "Pass", "Parameters": {"a.$": "$.any"}, "End": True}}},
+        "ResultPath": None,
+        "Next": "Tell",
+    },
+    "Tell": {
+        "Type": "Task",
+        "Resource": f"{OWN}sns:publish",
+        "Parameters": {"TopicArn": "arn:aws:sns:us-west-2:123456789012:a", "Message.$": "States.Format('$.x {}', $.error.Cause)"},
+        "End": True,
+    },
+}
+BASE: Template = {
+    "Resources": {
+        "Count": function(COUNT),
+        "Machine": resource(
+            "AWS::StepFunctions::StateMachine", RoleArn=ROLE, Definition={"StartAt": "Count", "States": deepcopy(STATES)}
+        ),
+    }
+}
+
+
+def said(changes: dict[str, Any], **resources: Any) -> list[str]:
+    template = deepcopy(BASE)
+    template["Resources"].update(resources)
+    states = template["Resources"]["Machine"]["Properties"]["Definition"]["States"]
+    for path, value in changes.items():
+        name, key = path.split("/")
+        if value is ...:
+            del states[name][key]
+        else:
+            states[name][key] = value
+    return [one.message for one in findings(template, rules="HP-TXT-011")]
+
+
+def test_data_that_states_write_is_read_without_a_finding() -> None:
+    assert said({}) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("Count/ResultPath", ..., "reads $.name, and nothing before it writes name"),
+        ("Count/ResultSelector", {"n.$": "$.Payload.nodes"}, "reads $.Payload.nodes, and nothing before it writes nodes"),
+        ("Look/ResultSelector", {"state.$": "$.Status"}, "'Look' reads $.Status"),
+        ("Look/ResultSelector", {"type.$": "$.InstanceGroups[0].Type"}, "reads $.InstanceGroups[0].Type"),
+        ("Look/ResultSelector", {"state.$": "$.ClusterStatus"}, "reads $.cluster.status, and nothing before it writes status"),
+        ("Look/Parameters", {"clusterName.$": "$.name"}, "with clusterName, which it does not take; the nearest is ClusterName"),
+        (
+            "Which/Choices",
+            [{"Variable": "$.cluster.status", "StringEquals": "INSERVICE", "Next": "Tell"}],
+            "compares $.cluster.status with 'INSERVICE', which it never is; the nearest is InService",
+        ),
+        ("Each/ItemsPath", "$.count.Payload.names", "reads $.count.Payload.names"),
+        ("Tell/Parameters", {"TopicArn": "a", "Message.$": "$.error.Reason"}, "reads $.error.Reason"),
+        ("Each/ResultPath", "$", None),
+        ("Which/Choices", [{"Variable": "$.count.x", "IsPresent": True, "Next": "Tell"}], None),
+        ("Look/Parameters", {"ClusterName.$": "$$.Execution.Name"}, None),
+        ("Count/OutputPath", "$.elsewhere", None),
+    ],
+)
+def test_a_state_reads_what_may_be_there(path: str, value: Any, message: str | None) -> None:
+    assert [message is not None and message in one for one in said({path: value})] == ([] if message is None else [True])
+
+
+def test_a_machine_gets_what_the_rules_and_schedules_of_the_app_send() -> None:
+    target = {"Arn": {"Ref": "Machine"}, "RoleArn": ROLE, "Input": '{"wanted": 1, "names": []}'}
+    nightly = resource(
+        "AWS::Scheduler::Schedule", ScheduleExpression="rate(1 day)", FlexibleTimeWindow={"Mode": "OFF"}, Target=target
+    )
+    (message,) = said({}, Nightly=nightly)
+    assert "reads $.name, and nothing before it writes name" in message
+    pattern = {"source": ["aws.sagemaker"], "detail-type": [HEALTH]}
+    health = resource("AWS::Events::Rule", EventPattern=pattern, Targets=[{"Id": "a", "Arn": {"Ref": "Machine"}, "RoleArn": ROLE}])
+    read = {"Count/Parameters": {"FunctionName": att("Count")}, "Look/Parameters": {"ClusterName.$": "$.detail.Cluster"}}
+    (message,) = said({**read, "Each/ItemsPath": "$.resources"}, Health=health)
+    assert "reads $.detail.Cluster, and nothing before it writes Cluster" in message
+
+
+READS = """
+import boto3
+
+def handler(event, context):
+    nodes = boto3.client("sagemaker").list_cluster_nodes(ClusterName="a")
+    for node in nodes["ClusterNodeSummaries"]:
+        print(node["InstanceStatus"]["Status"], event["detail"]["HealthSummary"]["RepairAction"])
+    if "Records" in event:
+        print(event["Records"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("", "", None),
+        ('["ClusterNodeSummaries"]', '["Nodes"]', "line 6 of the code reads nodes['Nodes'], and Nodes is never there"),
+        ('["Status"]', '["State"]', "reads node['InstanceStatus']['State']"),
+        ('["RepairAction"]', '["Action"]', "and Action is never there"),
+        ('event["detail"]["HealthSummary"]', 'event["HealthSummary"]', "reads event['HealthSummary']"),
+        ('ClusterName="a"', 'ClusterName="a", Status="Running"', "calls list_cluster_nodes with Status, which it does not take"),
+        ('["Nodes"]', '["ResponseMetadata"]', None),
+        ("import boto3\n", "import boto3\nnodes = {}\n", None),
+    ],
+)
+def test_code_reads_what_answers_and_events_have(old: str, new: str, message: str | None) -> None:
+    rule = resource(
+        "AWS::Events::Rule",
+        EventPattern={"source": ["aws.sagemaker"], "detail-type": [HEALTH]},
+        Targets=[{"Id": "a", "Arn": att("F")}],
+    )
+    let = {"FunctionName": {"Ref": "F"}, "Action": "lambda:InvokeFunction", "Principal": "events.amazonaws.com"}
+    permission = resource("AWS::Lambda::Permission", **let, SourceArn=att("R"))
+    template = {"Resources": {"F": function(READS.replace(old, new)), "R": rule, "P": permission}}
+    found = findings(template, rules="HP-TXT-011")
+    assert [message is not None and message in one.message for one in found] == ([] if message is None else [True])
+
+
+@pytest.mark.parametrize(
+    ("detail", "paths", "message"),
+    [
+        ({"ClusterName": ["a"]}, {"node": "$.detail.InstanceId"}, None),
+        ({"ClusterStatus": ["Failed"]}, {"node": "$.detail.InstanceId"}, "has no field ClusterStatus"),
+        ({"HealthSummary": {"Status": ["a"]}}, {"node": "$.detail.InstanceId"}, "HealthSummary has no field Status"),
+        ({"ClusterName": ["a"]}, {"node": "$.detail.NodeId"}, "takes $.detail.NodeId, and the event has no NodeId"),
+    ],
+)
+def test_a_rule_asks_and_takes_what_events_have(detail: Any, paths: dict[str, str], message: str | None) -> None:
+    transformer = {"InputPathsMap": paths, "InputTemplate": '"<node>"'}
+    rule = resource(
+        "AWS::Events::Rule",
+        EventPattern={"source": ["aws.sagemaker"], "detail-type": [HEALTH], "detail": detail},
+        Targets=[{"Id": "a", "Arn": "arn:aws:sns:us-west-2:123456789012:a", "InputTransformer": transformer}],
+    )
+    found = findings({"Resources": {"R": rule}}, rules="HP-TXT-011")
+    assert [message is not None and message in one.message for one in found] == ([] if message is None else [True])
