@@ -80,7 +80,7 @@ def _python(function: Resource, text: str, runtime: str, handler: str | None) ->
         if function.get("Layers") in (ABSENT, ()):
             yield from _imports(tree)
         if HOLE not in text:
-            from hyperpod_constructs.analysis.inputs import input_of  # few templates have code
+            from hyperpod_constructs.analysis.texts.inputs import input_of  # few templates have code
             from hyperpod_constructs.analysis.texts.program_data import mistakes_in_reads
             from hyperpod_constructs.analysis.texts.programs import clients_in, mistakes_in_program
 

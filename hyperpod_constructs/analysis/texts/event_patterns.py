@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from hyperpod_constructs.analysis.data_forms import Lost, paths_in, read
-from hyperpod_constructs.analysis.inputs import event_of
 from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
 from hyperpod_constructs.analysis.texts.arns import service_of
+from hyperpod_constructs.analysis.texts.inputs import event_of
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.analysis.texts.typo import typo_of

@@ -26,10 +26,10 @@ from hyperpod_constructs.analysis.data_forms import (
     steps_of,
 )
 from hyperpod_constructs.analysis.function_answers import answer_of_function
-from hyperpod_constructs.analysis.inputs import input_of
-from hyperpod_constructs.analysis.integrations import integration_of
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.state_machines import definition, definition_key
+from hyperpod_constructs.analysis.texts.inputs import input_of
+from hyperpod_constructs.analysis.texts.integrations import integration_of
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.sdk_shapes import answer_of
