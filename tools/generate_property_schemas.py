@@ -130,6 +130,11 @@ CORRECTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "AWS::Lambda::Function": {"Code": {"type": ["object", "string"]}},
     "AWS::Lambda::LayerVersion": {"Content": {"type": ["object", "string"]}},
     "AWS::FSx::FileSystem": {"SubnetIds/*": {"format": "AWS::EC2::Subnet.Id"}},
+    # The model of the service, and the words of the page, have underscores too.
+    "AWS::SageMaker::FeatureGroup": {
+        path: {"pattern": "^[a-zA-Z0-9]([_-]*[a-zA-Z0-9]){0,63}"}
+        for path in ("RecordIdentifierFeatureName", "EventTimeFeatureName", "FeatureDefinitions/*/FeatureName")
+    },
     "AWS::SageMaker::Cluster": {
         # "default" is an image too.
         "InstanceGroups/*/ImageId": {"format": None},

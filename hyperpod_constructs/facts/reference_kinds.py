@@ -110,6 +110,12 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::Backup::BackupSelection": {
         "BackupPlanId": _kind("the id of a plan", Backup_BackupPlan=(None, "BackupPlanId")),
     },
+    "AWS::APS::RuleGroupsNamespace": {"Workspace": _kind("the ARN of a workspace", APS_Workspace=(None, "Arn"))},
+    "AWS::Batch::ComputeEnvironment": {"InstanceRole": _kind("an instance profile", IAM_InstanceProfile=(None, "Arn"))},
+    "AWS::Batch::JobQueue": {
+        "ComputeEnvironment": _kind("the ARN of a compute environment", Batch_ComputeEnvironment=(None, "ComputeEnvironmentArn"))
+    },
+    "AWS::CE::AnomalySubscription": {"MonitorArnList": _kind("the ARN of a monitor", CE_AnomalyMonitor=(None, "MonitorArn"))},
     "AWS::CloudFormation::WaitCondition": {
         "Handle": _kind("the handle of the condition", CloudFormation_WaitConditionHandle=(None,))
     },
@@ -146,10 +152,25 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::IAM::OIDCProvider": {"Url": _kind("the issuer of a cluster", EKS_Cluster=("OpenIdConnectIssuerUrl",))},
     "AWS::IAM::Policy": {"Roles": _ROLE_NAME},
     "AWS::IAM::RolePolicy": {"RoleName": _ROLE_NAME},
+    "AWS::ImageBuilder::ImagePipeline": {
+        "ImageRecipeArn": _kind("the ARN of a recipe", ImageBuilder_ImageRecipe=(None, "Arn")),
+        "InfrastructureConfigurationArn": _kind(
+            "the ARN of an infrastructure", ImageBuilder_InfrastructureConfiguration=(None, "Arn")
+        ),
+    },
+    "AWS::ImageBuilder::ImageRecipe": {"ComponentArn": _kind("the ARN of a component", ImageBuilder_Component=(None, "Arn"))},
+    "AWS::ImageBuilder::InfrastructureConfiguration": {
+        "InstanceProfileName": _kind("the name of an instance profile", IAM_InstanceProfile=(None,)),
+    },
     "AWS::KMS::Alias": {"TargetKeyId": _kind("a key", KMS_Key=(None, "Arn", "KeyId"), KMS_ReplicaKey=(None, "Arn", "KeyId"))},
     "AWS::CodeBuild::Project": {"GroupName": _LOGS},
     "AWS::LakeFormation::PrincipalPermissions": {
         "DataLakePrincipalIdentifier": _kind("the ARN of a user or a role", IAM_Role=("Arn",), IAM_User=("Arn",)),
+    },
+    "AWS::CodePipeline::Pipeline": {
+        "Location": _BUCKET,
+        "ProjectName": _kind("the name of a project", CodeBuild_Project=(None,)),
+        "StateMachineArn": _kind("the ARN of a state machine", StepFunctions_StateMachine=(None, "Arn")),
     },
     "AWS::Lambda::Alias": {"FunctionName": _FUNCTION},
     "AWS::Lambda::EventInvokeConfig": {"FunctionName": _FUNCTION},
@@ -201,6 +222,7 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
         "ClusterArn": _kind("the ARN of a HyperPod cluster", SageMaker_Cluster=(None, "ClusterArn"))
     },
     "AWS::SageMaker::ComputeQuota": {"ClusterArn": _kind("the ARN of a HyperPod cluster", SageMaker_Cluster=(None, "ClusterArn"))},
+    "AWS::Scheduler::Schedule": {"GroupName": _kind("the name of a group", Scheduler_ScheduleGroup=(None,))},
     "AWS::SecretsManager::ResourcePolicy": {"SecretId": _SECRET},
     "AWS::SecretsManager::RotationSchedule": {"SecretId": _SECRET},
     "AWS::SecretsManager::SecretTargetAttachment": {

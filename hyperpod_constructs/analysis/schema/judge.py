@@ -197,6 +197,20 @@ class _Judge:
         message = f"{label(place)} is {quoted(found)}, which nothing there is called{f'; the nearest is {near}' if near else ''}"
         return self._say(Kind.VALUE, (*path, *place), message, found, listed(dict.fromkeys(map(str, known))))
 
+    def _named_in(self, wanted: Mapping[str, list[Any]], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        """Names that items of a list have: of those that fit a third word, if there is one."""
+        for key, (of, name, *where) in wanted.items():
+            items = at(value, of)
+            every = items if isinstance(items, tuple) else () if items is ABSENT else None
+            fits = [one for one in every or () if all(self._apart(form, one, path)[0] is not False for form in where)]
+            names = [as_str(at(one, name)) for one in fits]
+            for place, one in place_in(value, key) if every is not None and None not in names else ():
+                if as_str(one) is not None and as_str(one) not in names:
+                    message = f"{label(place)} is {quoted(one)}, which is no {name} of {of}"
+                    allowed = listed(map(str, names)) if names else f"an item of {of}"
+                    return self._say(Kind.VALUE, (*path, *place), message, one, allowed)
+        return None
+
     def _required(self, wanted: list[str], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         return self._needs(wanted, value, path) if isinstance(value, Mapping) else True
 
@@ -351,6 +365,7 @@ _STRUCTURES: Mapping[str, _Structure] = {
     "dependentRequired": _Judge._companions,
     "if": _Judge._if,
     "items": _Judge._items,
+    "namedIn": _Judge._named_in,
     "not": _Judge._not,
     "oneOf": _Judge._any,
     "patternProperties": _Judge._pattern_properties,

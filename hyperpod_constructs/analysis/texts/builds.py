@@ -1,6 +1,8 @@
-"""Builds of images: a tag that moves is pushed to a repository whose tags move.
+"""Builds: their specification, the phases of components, and a tag that moves is pushed to a repository whose tags move.
 
-Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-tag-mutability.html
+Sources: https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-tag-mutability.html,
+https://docs.aws.amazon.com/codebuild/latest/userguide/build-spec-ref.html and
+https://docs.aws.amazon.com/imagebuilder/latest/userguide/toe-use-documents.html
 """
 
 from __future__ import annotations
@@ -8,13 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
+from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest
+from hyperpod_constructs.analysis.texts.reading import HOLE, from_yaml, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.facts.builds import BUILD_KEYS, BUILD_PHASES, BUILD_VERSIONS, IMAGE_PHASES, PHASE_KEYS
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value
 
 _PROJECT, _REPOSITORY = "AWS::CodeBuild::Project", "AWS::ECR::Repository"
+_COMPONENT = "AWS::ImageBuilder::Component"
 _PUSH = re.compile(r"\bdocker (?:image )?push[ \t]+[\"']?([^\s\"':]{1,500}):([^\s\"'$]{1,128})(?=[\"'\s]|$)")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _MOVING = ("latest", "stable", "main", "master", "dev")
@@ -22,6 +27,58 @@ _MOVING = ("latest", "stable", "main", "master", "dev")
 
 
 def project(resource: Resource) -> Slips:
+    """The specification of a build, and what it pushes."""
+    yield from (slip.below("Source", "BuildSpec") for slip in _specification(resource.get("Source", "BuildSpec")))
+    yield from _pushes(resource)
+
+
+def _specification(value: Value) -> Slips:
+    """A specification that stands in the template; a file is named by its path."""
+    text = spelled(value)
+    found = from_yaml(value) if text is not None and "\n" in text else None
+    if isinstance(found, Slip):
+        yield found
+    elif isinstance(found, Mapping):
+        yield from list(_form(found))[:1]
+
+
+def _form(found: Mapping[str, Value]) -> Slips:
+    version, phases = found.get("version", ABSENT), found.get("phases", ABSENT)
+    if version is ABSENT or (not _is_open(version) and str(version) not in BUILD_VERSIONS):
+        message = "the specification has no version" if version is ABSENT else f"the specification has the version {version}"
+        yield Slip(message, listed(BUILD_VERSIONS), dead=True)
+    for key in found:
+        if key not in BUILD_KEYS and (near := nearest(key, BUILD_KEYS)) is not None:
+            yield Slip(f"a build has no {key}; the nearest is {near}", listed(BUILD_KEYS), dead=True)
+    for name, phase in phases.items() if isinstance(phases, Mapping) else ():
+        if name not in BUILD_PHASES and not _is_open(name):
+            yield Slip(f"a build has no phase {name}{meant(name, BUILD_PHASES)}", listed(BUILD_PHASES), dead=True)
+        elif isinstance(phase, Mapping) and not {"commands", "runtime-versions", "steps", "finally"} & {*phase}:
+            near = next((key for key in phase if nearest(key, PHASE_KEYS) is not None), None)
+            yield Slip(f"the phase {name} has no commands{f', but {near}' if near else ''}", "commands", dead=True)
+
+
+def _is_open(value: Value) -> bool:
+    return HOLE in str(value)
+
+
+def component(resource: Resource) -> Slips:
+    """The phases of a component are those that Image Builder runs."""
+    found = from_yaml(resource.get("Data"))
+    if isinstance(found, Slip):
+        yield found.below("Data")
+    elif isinstance(found, Mapping):
+        names = [known(mapping(one).get("name", ABSENT)) for _, one in entries(found.get("phases", ABSENT))]
+        wrong = next((one for one in names if one and one not in IMAGE_PHASES and "container" not in one.lower()), None)
+        if wrong is not None:
+            yield Slip(
+                f"Image Builder runs no phase {wrong}{meant(wrong, IMAGE_PHASES)}", listed(IMAGE_PHASES), ("Data",), dead=True
+            )
+        elif not names:
+            yield Slip("the component has no phases", listed(IMAGE_PHASES), ("Data",))
+
+
+def _pushes(resource: Resource) -> Slips:
     """The images that a build pushes have tags that their repository takes."""
     variables = dict(_variables(resource.get("Environment", "EnvironmentVariables")))
     for image, tag in _PUSH.findall(spelled(resource.get("Source", "BuildSpec")) or ""):
@@ -50,4 +107,4 @@ def _repository(project: Resource, image: str, variables: Mapping[str, Value]) -
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {_PROJECT: project}
+WHOLES: Mapping[str, WholeJudge] = {_PROJECT: project, _COMPONENT: component}

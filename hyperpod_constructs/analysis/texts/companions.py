@@ -2,7 +2,8 @@
 
 Sources: https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html,
 https://docs.aws.amazon.com/AmazonS3/latest/userguide/notification-how-to-filtering.html,
-https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CloudWatch_Logs_Log_Classes.html and
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CloudWatch_Logs_Log_Classes.html,
+https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html and
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-secretsmanager-secrettargetattachment.html
 """
 
@@ -19,7 +20,7 @@ from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value, as_int
 
 _BUCKET, _ATTACHMENT = "AWS::S3::Bucket", "AWS::SecretsManager::SecretTargetAttachment"
-_LOGS = "AWS::Logs::LogGroup"
+_LOGS, _MAPPING = "AWS::Logs::LogGroup", "AWS::Lambda::EventSourceMapping"
 _COLDER = ("STANDARD_IA", "INTELLIGENT_TIERING", "ONEZONE_IA", "GLACIER_IR", "GLACIER", "DEEP_ARCHIVE")
 """Classes of storage from warm to cold; objects move only to a colder one."""
 _INFREQUENT, _LEAST_DAYS = ("STANDARD_IA", "ONEZONE_IA"), 30
@@ -102,5 +103,14 @@ def log_group(resource: Resource) -> Slips:
         yield Slip(message, "STANDARD", ("LogGroupClass",), kind)
 
 
+def event_source(resource: Resource) -> Slips:
+    """A queue does not call a function more often at once than the function may run."""
+    most, function = as_int(resource.get("ScalingConfig", "MaximumConcurrency")), resource_of(resource.get("FunctionName"))
+    reserved = None if function is None else as_int(function.get("ReservedConcurrentExecutions"))
+    if function is not None and most is not None and reserved is not None and reserved < most:
+        message = f"the queue calls {function.logical_id} {most} times at once, and {reserved} are reserved for it"
+        yield Slip(message, f"{reserved} or less", ("ScalingConfig", "MaximumConcurrency"), most, dead=True)
+
+
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {_BUCKET: bucket, _LOGS: log_group, _ATTACHMENT: attachment}
+WHOLES: Mapping[str, WholeJudge] = {_MAPPING: event_source, _BUCKET: bucket, _LOGS: log_group, _ATTACHMENT: attachment}

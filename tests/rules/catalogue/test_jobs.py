@@ -1,0 +1,197 @@
+"""Jobs, builds and pipelines: each mistake in their documents and between them is one finding, and correct ones have none."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import REMOVED, edited
+from tests.rules.catalogue.templates import Template, findings
+from tests.rules.catalogue.text_bases import KEPT, att, function, resource
+
+ROLE = "arn:aws:iam::123456789012:role/service"
+RULES = ("HP-TXT-007", "HP-TXT-011", "HP-TXT-012", "HP-SCH-007", "HP-REF-012")
+SPEC = 'version: 0.2\nphases:\n  build:\n    commands:\n      - make\nartifacts:\n  files: ["**/*"]\n'
+PART = "schemaVersion: 1.0\nphases:\n  - name: build\n    steps: []\n"
+MODELS: dict[str, Any] = {
+    "Version": "2020-12-01",
+    "Parameters": [{"Name": "Input", "Type": "String"}],
+    "Steps": [
+        {"Name": "Look", "Type": "Lambda", "FunctionArn": "${Count.Arn}", "Arguments": {"a": {"Get": "Parameters.Input"}}},
+        {
+            "Name": "Stop",
+            "Type": "Fail",
+            "DependsOn": ["Look"],
+            "Arguments": {"ErrorMessage": {"Get": "Steps.Look.OutputParameters['a']"}},
+        },
+    ],
+}
+
+
+def action(category: str, provider: str, **given: Any) -> dict[str, Any]:
+    kind = {"Category": category, "Owner": "AWS", "Provider": provider, "Version": "1"}
+    return {"Name": provider, "ActionTypeId": kind, **given}
+
+
+SOURCE = action(
+    "Source",
+    "S3",
+    Configuration={"S3Bucket": "code", "S3ObjectKey": "code.zip"},
+    OutputArtifacts=[{"Name": "Code"}],
+)
+BUILD = action(
+    "Build",
+    "CodeBuild",
+    Configuration={"ProjectName": {"Ref": "Build"}},
+    InputArtifacts=[{"Name": "Code"}],
+    OutputArtifacts=[{"Name": "Built"}],
+)
+DEPLOY = action(
+    "Deploy", "CloudFormation", Configuration={"ActionMode": "DELETE_ONLY"}, InputArtifacts=[{"Name": "Built"}], RunOrder=2
+)
+SIZES = [{"Type": "VCPU", "Value": "2"}, {"Type": "MEMORY", "Value": "8192"}]
+BASE: Template = {
+    "Resources": {
+        "Count": function("def handler(event, context):\n    return {}\n", ReservedConcurrentExecutions=10),
+        "Queue": {**resource("AWS::SQS::Queue"), **KEPT},
+        "Source": resource(
+            "AWS::Lambda::EventSourceMapping",
+            FunctionName={"Ref": "Count"},
+            EventSourceArn=att("Queue"),
+            ScalingConfig={"MaximumConcurrency": 10},
+        ),
+        "Build": resource(
+            "AWS::CodeBuild::Project",
+            ServiceRole=ROLE,
+            Artifacts={"Type": "CODEPIPELINE"},
+            Source={"Type": "CODEPIPELINE", "BuildSpec": SPEC},
+            Environment={
+                "Type": "LINUX_CONTAINER",
+                "ComputeType": "BUILD_GENERAL1_SMALL",
+                "Image": "aws/codebuild/amazonlinux-x86_64-standard:5.0",
+            },
+        ),
+        "Release": resource(
+            "AWS::CodePipeline::Pipeline",
+            RoleArn=ROLE,
+            ArtifactStore={"Type": "S3", "Location": "artifacts"},
+            Stages=[{"Name": "Source", "Actions": [SOURCE]}, {"Name": "Build", "Actions": [BUILD, DEPLOY]}],
+        ),
+        "Models": resource(
+            "AWS::SageMaker::Pipeline",
+            PipelineName="models",
+            RoleArn=ROLE,
+            PipelineDefinition={"PipelineDefinitionBody": {"Fn::Sub": json.dumps(MODELS)}},
+        ),
+        "Part": resource("AWS::ImageBuilder::Component", Name="tools", Version="1.0.0", Platform="Linux", Data=PART),
+        "Small": resource(
+            "AWS::Batch::ComputeEnvironment",
+            Type="MANAGED",
+            ComputeResources={"Type": "FARGATE", "MaxvCpus": 8, "Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]},
+        ),
+        "Large": resource(
+            "AWS::Batch::ComputeEnvironment",
+            Type="MANAGED",
+            ComputeResources={
+                "Type": "EC2",
+                "InstanceTypes": ["optimal"],
+                "InstanceRole": "ecsInstanceRole",
+                "MinvCpus": 0,
+                "MaxvCpus": 8,
+                "Subnets": ["subnet-1"],
+                "SecurityGroupIds": ["sg-1"],
+            },
+        ),
+        "Waiting": resource(
+            "AWS::Batch::JobQueue", Priority=1, ComputeEnvironmentOrder=[{"Order": 1, "ComputeEnvironment": {"Ref": "Small"}}]
+        ),
+        "Job": resource(
+            "AWS::Batch::JobDefinition",
+            Type="container",
+            PlatformCapabilities=["FARGATE"],
+            ContainerProperties={
+                "Image": "python",
+                "ExecutionRoleArn": ROLE,
+                "ResourceRequirements": SIZES,
+                "Volumes": [{"Name": "data"}],
+                "MountPoints": [{"SourceVolume": "data", "ContainerPath": "/data"}],
+            },
+        ),
+        "Features": resource(
+            "AWS::SageMaker::FeatureGroup",
+            FeatureGroupName="samples",
+            RecordIdentifierFeatureName="sample_id",
+            EventTimeFeatureName="time",
+            FeatureDefinitions=[
+                {"FeatureName": "sample_id", "FeatureType": "Integral"},
+                {"FeatureName": "time", "FeatureType": "String"},
+            ],
+        ),
+    }
+}
+
+
+def said(changes: dict[str, Any]) -> list[str]:
+    found = findings(edited(BASE, changes), rules="HP-")
+    return [one.message for one in found if one.rule in RULES]
+
+
+def models(**changes: Any) -> dict[str, Any]:
+    return {"Models/PipelineDefinition/PipelineDefinitionBody": {"Fn::Sub": json.dumps({**MODELS, **changes})}}
+
+
+MISTAKES: list[tuple[dict[str, Any], str]] = [
+    ({"Source/ScalingConfig/MaximumConcurrency": 11}, "calls Count 11 times at once, and 10 are reserved"),
+    ({"Build/Source/BuildSpec": SPEC.replace("0.2", "1.0")}, "has the version 1.0"),
+    ({"Build/Source/BuildSpec": SPEC.replace("  build:", "  prebuild:")}, "a build has no phase prebuild"),
+    ({"Build/Source/BuildSpec": SPEC.replace("commands", "command")}, "the phase build has no commands, but command"),
+    ({"Build/Source/BuildSpec": SPEC.replace("phases", "phase")}, "a build has no phase; the nearest is phases"),
+    ({"Release/Stages/1/Name": "Source"}, "two stages are named 'Source'"),
+    ({"Release/Stages/1": REMOVED}, "the pipeline has one stage"),
+    ({"Release/Stages/0/Actions/0/ActionTypeId/Category": "Build"}, "the first stage has an action of the category Build"),
+    ({"Release/Stages/1/Actions/0/InputArtifacts/0/Name": "code"}, "no action before gives an artifact 'code'"),
+    ({"Release/Stages/1/Actions/1/RunOrder": 1}, "no action before gives an artifact 'Built'"),
+    ({"Release/Stages/1/Actions/0/OutputArtifacts/0/Name": "Code", "Release/Stages/1/Actions/1": REMOVED}, "two actions give"),
+    ({"Release/Stages/1/Actions/0/InputArtifacts": []}, "an action of CodeBuild has 0 InputArtifacts"),
+    ({"Release/Stages/0/Actions/0/Configuration": {"S3Bucket": "code", "S3Key": "a"}}, "an action of S3 has no S3ObjectKey"),
+    ({"Release/Stages/1/Actions/0/Configuration/ProjectName": att("Build")}, "ProjectName is Arn of Build"),
+    (models(Parameters=[]), "reads Parameters.Input, which is not there"),
+    (models(Steps=[MODELS["Steps"][0], {**MODELS["Steps"][1], "DependsOn": ["Lock"]}]), "depends on 'Lock', which is no step"),
+    (models(Steps=[MODELS["Steps"][0], MODELS["Steps"][0]]), "two steps are named 'Look'"),
+    ({"Part/Data": PART.replace("build", "install")}, "Image Builder runs no phase install"),
+    ({"Waiting/ComputeEnvironmentOrder/1": {"Order": 2, "ComputeEnvironment": {"Ref": "Large"}}}, "of FARGATE and of EC2"),
+    ({"Job/ContainerProperties/ResourceRequirements/1/Value": "3000"}, "with 2 vCPUs has 3000 MiB"),
+    ({"Job/ContainerProperties/ResourceRequirements/0/Value": "3"}, "a job on Fargate has 3 vCPUs"),
+    ({"Job/ContainerProperties/MountPoints/0/SourceVolume": "date"}, "which is no Name of Volumes"),
+    ({"Job/ContainerProperties/ExecutionRoleArn": REMOVED}, "ExecutionRoleArn is missing"),
+    ({"Small/ComputeResources/MinvCpus": 1}, "MinvCpus is not taken here"),
+    ({"Features/RecordIdentifierFeatureName": "sample"}, "which is no FeatureName of FeatureDefinitions"),
+    ({"Features/FeatureDefinitions/1/FeatureType": "Integral"}, "EventTimeFeatureName is 'time'"),
+]
+
+
+def test_correct_ones_have_no_finding() -> None:
+    assert said({}) == []
+
+
+@pytest.mark.parametrize(("changes", "message"), MISTAKES, ids=[message for _, message in MISTAKES])
+def test_fails_a_mistake(changes: dict[str, Any], message: str) -> None:
+    (found,) = said(changes)
+    assert message in found
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"Build/Source/BuildSpec": "builds/image.yaml"},
+        {"Build/Source/BuildSpec": {"Fn::Sub": SPEC.replace("build:", "${AWS::Region}:")}},
+        {"Release/Stages/1/Actions/0/InputArtifacts/0/Name": {"Ref": "AWS::StackName"}},
+        {"Features/FeatureDefinitions": {"Ref": "AWS::NoValue"}},
+        {"Job/ContainerProperties/ResourceRequirements/1/Value": {"Ref": "AWS::StackName"}},
+        models(Steps=[MODELS["Steps"][0], {**MODELS["Steps"][1], "DependsOn": ["${AWS::Region}"]}]),
+    ],
+)
+def test_unknown_parts_are_believed(changes: dict[str, Any]) -> None:
+    assert said(changes) == []
