@@ -148,9 +148,10 @@ def _network(use: RoleUse) -> Iterator[Used]:
 
 
 def _password(use: RoleUse) -> Iterator[Used]:
-    arn = use.cluster.get("Orchestrator", "Slurm", "AccountingDatabase", "SecretArn")
+    database = use.cluster.get("Orchestrator", "Slurm", "AccountingDatabase")
+    arn = at(database, "SecretArn")
     groups = tuple(group for group in use.groups if group.node_type == "Controller")
-    if arn is ABSENT or not groups:
+    if arn is ABSENT or not isinstance(database, Mapping) or not groups:
         return
     yield Used(Place.PASSWORD, arn, groups)
     key = key_of(resource_of(arn, SECRET)) or key_of_managed_secret(resource_of(arn, *DATABASES))

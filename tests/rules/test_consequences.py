@@ -287,3 +287,11 @@ def test_an_export_that_is_wrong_in_several_stacks_is_one_finding() -> None:
     wrong = [one for one in check(model) if one.rule == "HP-REF-012"]
     assert len(wrong) == 1
     assert wrong[0].message.endswith("its export also gives SubnetId of Other")
+
+
+def test_needs_of_a_database_that_the_cluster_cannot_have_are_not_said() -> None:
+    at = "Cluster/Orchestrator/Slurm/AccountingDatabase"
+    elsewhere = {"Endpoint": "db.example.com", "SecretArn": "arn:aws:secretsmanager:us-west-2:123456789012:secret:slurm-AbCdEf"}
+    assert "HP-PERM-001" in {one.rule for one in findings(edited(slurm(), {at: elsewhere}))}
+    (found,) = findings(edited(slurm(), {at: elsewhere, "Cluster/NodeProvisioningMode": REMOVED}))
+    assert found.rule == "HP-SLM-006"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -148,9 +149,11 @@ def every_group_is_configured(group: Group) -> str | None:
     source=f"{_API}API_ClusterOrchestratorSlurmConfig.html",
     because=("NodeProvisioningMode",),
 )
-def accounting_is_continuous(cluster: Cluster) -> Mistake | None:
+def accounting_is_continuous(cluster: Cluster) -> Hit | None:
+    """What the database needs is not said beside it: nobody knows whether the database or the mode is the mistake."""
     without = cluster.continuous is False and given(cluster.get(*ACCOUNTING))
-    return accounting_facts.WITHOUT_CONTINUOUS if without else None
+    found = hit(cluster, accounting_facts.WITHOUT_CONTINUOUS, *ACCOUNTING) if without else None
+    return None if found is None else replace(found, doubts=((cluster.resource, ACCOUNTING),))
 
 
 @error(
