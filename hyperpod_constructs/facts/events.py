@@ -126,6 +126,11 @@ Source: https://docs.aws.amazon.com/eventbridge/latest/ref/events.html
 _CLUSTER_STATUS = ("Creating", "Deleting", "Failed", "InService", "RollingBack", "SystemUpdating", "Updating")
 EVENT_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     CLUSTER_STATE: {"ClusterStatus": _CLUSTER_STATUS},
+    NODE_HEALTH: {
+        "HealthSummary/HealthStatus": (
+            *("Schedulable", "Unschedulable", "UnschedulablePendingReplacement", "UnschedulablePendingReboot"),
+        )
+    },
     CLUSTER_EVENT: {"EventDetails/EventLevel": LEVELS},
     "CloudWatch Alarm State Change": {"state/value": ("ALARM", "OK", "INSUFFICIENT_DATA")},
     "EC2 Instance State-change Notification": {
@@ -137,7 +142,8 @@ EVENT_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 }
 """Fields of `detail` with fixed words, by the type of the event.
 
-Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeCluster.html and
+Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeCluster.html,
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-labels.html and
 https://docs.aws.amazon.com/eventbridge/latest/ref/events.html
 """
 

@@ -75,6 +75,18 @@ ERRORS = tuple(
     )
 )
 
+LAMBDA_ERRORS = tuple(
+    f"Lambda.{name}"
+    for name in (
+        *("AWSLambdaException", "ClientExecutionTimeoutException", "SdkClientException", "ServiceException"),
+        *("TooManyRequestsException", "Unknown"),
+    )
+)
+"""Errors of the integration of Lambda that a retry or a catch names; there are others.
+
+Source: https://docs.aws.amazon.com/step-functions/latest/dg/sfn-best-practices.html
+"""
+
 _SYNC, _TOKEN = ".sync", ".waitForTaskToken"
 INTEGRATIONS: Mapping[str, tuple[str, ...]] = {
     "apigateway:invoke": (_TOKEN,),

@@ -12,15 +12,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations, pairwise
 
-from hyperpod_constructs.analysis.schema.violation import listed
+from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.facts.log_groups import MADE_BY_SERVICES
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value, as_int
 
 _BUCKET, _ATTACHMENT = "AWS::S3::Bucket", "AWS::SecretsManager::SecretTargetAttachment"
 _LOGS, _MAPPING = "AWS::Logs::LogGroup", "AWS::Lambda::EventSourceMapping"
+_INVOCATIONS, _URL = "AWS::Lambda::EventInvokeConfig", "AWS::Lambda::Url"
 _COLDER = ("STANDARD_IA", "INTELLIGENT_TIERING", "ONEZONE_IA", "GLACIER_IR", "GLACIER", "DEEP_ARCHIVE")
 """Classes of storage from warm to cold; objects move only to a colder one."""
 _INFREQUENT, _LEAST_DAYS = ("STANDARD_IA", "ONEZONE_IA"), 30
@@ -93,8 +96,38 @@ def attachment(resource: Resource) -> Slips:
         yield Slip(f"{target.logical_id} is an {target.type}, and not an {kind}", target.type, ("TargetType",), kind)
 
 
+def alias(resource: Resource) -> Slips:
+    """A qualifier is a version, or an alias that the function has."""
+    key = "TargetFunctionArn" if resource.type == _URL else "FunctionName"
+    function, name = resource_of(resource.get(key), "AWS::Lambda::Function"), known(resource.get("Qualifier"))
+    if function is None or name is None or name == "$LATEST" or name.isdecimal():
+        return
+    names = [known(one.get("Name")) for one in function.template.model.resources("AWS::Lambda::Alias")]
+    if None not in names and name not in names:
+        said = [one for one in names if one is not None]
+        message = f"{function.logical_id} has no alias {name!r}{meant(name, said)}"
+        yield Slip(message, listed(said) if said else "$LATEST, or an alias of the function", ("Qualifier",), name)
+
+
+def _name_of_service(group: Resource) -> Slips:
+    """The name of a group that a service writes to is that of a resource, where it looks as if it should be."""
+    name = known(group.get("LogGroupName")) or ""
+    for type_, form in MADE_BY_SERVICES.items():
+        before, _, behind = form.partition("{}")
+        if not (name.startswith(before) and name.endswith(behind)):
+            continue
+        own = name[len(before) : len(name) - len(behind)]
+        key = "FunctionName" if type_ == "AWS::Lambda::Function" else "Name"
+        made = [one.get(key) for one in group.template.model.resources(type_)]
+        near = typo_of(own, [one for one in made if isinstance(one, str)])
+        if near is not None and all(isinstance(one, str) or one is ABSENT for one in made):
+            message = f"nothing writes to {name}: no {type_} is named {own!r}; the nearest is {near}"
+            yield Slip(message, form.format(near), ("LogGroupName",), name, dead=True)
+
+
 def log_group(resource: Resource) -> Slips:
-    """A class of log groups without filters has none."""
+    """A class of log groups without filters has none, and a service writes to the group of its name."""
+    yield from _name_of_service(resource)
     kind = known(resource.get("LogGroupClass"))
     filters = resource.template.model.resources("AWS::Logs::MetricFilter", "AWS::Logs::SubscriptionFilter")
     users = [one.logical_id for one in filters if resource_of(one.get("LogGroupName")) is resource]
@@ -113,4 +146,11 @@ def event_source(resource: Resource) -> Slips:
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {_MAPPING: event_source, _BUCKET: bucket, _LOGS: log_group, _ATTACHMENT: attachment}
+WHOLES: Mapping[str, WholeJudge] = {
+    _INVOCATIONS: alias,
+    _URL: alias,
+    _MAPPING: event_source,
+    _BUCKET: bucket,
+    _LOGS: log_group,
+    _ATTACHMENT: attachment,
+}

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
-from hyperpod_constructs.analysis.texts.alarms import period
+from hyperpod_constructs.analysis.texts.alarms import period, statistic
 from hyperpod_constructs.analysis.texts.metrics import asked_of, published
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, mapping
@@ -102,6 +102,8 @@ def _metrics(place: str, properties: Mapping[str, Value]) -> Slips:
     if view is not None and view not in _VIEWS and not _is_open(view):
         near = nearest(str(view), _VIEWS)
         yield Slip(f"the view of {place} is {quoted(view)}{f'; the nearest is {near}' if near else ''}", listed(_VIEWS))
+    stats = [properties.get("stat"), *(mapping(one[-1]).get("stat") for one in metrics if isinstance(one, tuple) and one)]
+    yield from (Slip(f"{slip.message} ({place})", slip.allowed) for one in stats if one is not None for slip in statistic(one))
     if isinstance(properties.get("period"), int):
         for slip in period(properties["period"]):
             yield Slip(f"{slip.message} ({place})", slip.allowed)

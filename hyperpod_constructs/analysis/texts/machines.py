@@ -16,6 +16,7 @@ from hyperpod_constructs.analysis.texts.expressions import expressions_of, mista
 from hyperpod_constructs.analysis.texts.integrations import integration_of, waits_in
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts.sdk_calls import REQUIRED_CHOICES, Operation
 from hyperpod_constructs.facts.sdk_shapes import parameters_of
 from hyperpod_constructs.facts.state_language import (
@@ -25,6 +26,7 @@ from hyperpod_constructs.facts.state_language import (
     INTEGRATIONS,
     JSON_PATH,
     JSONATA,
+    LAMBDA_ERRORS,
     OF_JSON_PATH,
     OF_JSONATA,
     PATHS,
@@ -237,6 +239,9 @@ def _errors(key: str, errors: list[str]) -> Iterator[Slip]:
     for error in errors:
         if error.startswith("States.") and error not in ERRORS and not error.startswith("States.Http.StatusCode."):
             yield Slip(f"has the error {error} in {key}, which no state has{meant(error, ERRORS)}", listed(ERRORS))
+        elif error.startswith("Lambda.") and (near := typo_of(error, LAMBDA_ERRORS)) is not None:
+            message = f"has the error {error} in {key}, which Lambda does not have; the nearest is {near}"
+            yield Slip(message, listed(LAMBDA_ERRORS), dead=True)
 
 
 def _queries(state: Mapping[str, Value], language: str) -> Iterator[Slip]:

@@ -70,6 +70,7 @@ MODULES: Mapping[str, Topic] = {
     "storage": Topic.COMPANION,
     "ssm": Topic.DOCUMENT,
     "suricata": Topic.DOCUMENT,
+    "thresholds": Topic.ALARM,
     "user_data": Topic.SCRIPT,
 }
 """The modules with judges, and the topic of each."""
@@ -115,8 +116,10 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "builds": {"AWS::CodeBuild::Project": "Source", "AWS::ImageBuilder::Component": "Data"},
     "code": {"AWS::Lambda::Function": "Runtime"},
     "companions": {
+        "AWS::Lambda::EventInvokeConfig": "Qualifier",
         "AWS::Lambda::EventSourceMapping": "ScalingConfig",
-        "AWS::Logs::LogGroup": "LogGroupClass",
+        "AWS::Lambda::Url": "Qualifier",
+        "AWS::Logs::LogGroup": "",
         "AWS::S3::Bucket": "",
         "AWS::SecretsManager::SecretTargetAttachment": "TargetType",
     },
@@ -176,6 +179,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::Route53::RecordSet": "AliasTarget",
     },
     "record_families": {"AWS::Route53::RecordSet": "Name"},
+    "prometheus": {"AWS::APS::AlertManagerDefinition": "Definition", "AWS::APS::Workspace": "AlertManagerDefinition"},
     "release_pipelines": {"AWS::CodePipeline::Pipeline": "Stages"},
     "scaling": {"AWS::ApplicationAutoScaling::ScalableTarget": "ResourceId"},
     "schedule_calls": {"AWS::Scheduler::Schedule": "Target"},
@@ -201,6 +205,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::SSM::Parameter": "AllowedPattern",
     },
     "suricata": {"AWS::NetworkFirewall::FirewallPolicy": "", "AWS::NetworkFirewall::RuleGroup": "RuleGroup"},
+    "thresholds": {"AWS::CloudWatch::Alarm": "Threshold"},
     "user_data": {
         "AWS::EC2::Instance": "UserData",
         "AWS::EC2::LaunchTemplate": "LaunchTemplateData",

@@ -43,6 +43,8 @@ def mistakes_in_reads(tree: ast.Module, clients: Mapping[str, str], handler: str
                 message = f"line {node.lineno} of the code reads {ast.unparse(node)}, and {found.name} is never there"
                 yield Slip(message + meant(found.name, found.names), listed(found.names), _CODE, dead=True)
                 return
+        elif isinstance(node, ast.Compare) and id(node) not in guarded:
+            yield from reader.compared(node)
 
 
 def _asked(tree: ast.Module) -> Iterator[str]:
@@ -94,6 +96,17 @@ class _Reader:
         if isinstance(owner, Lost) or owner is None or not isinstance(key, str | int):
             return None
         return None if key in _OF_CLIENTS else read(owner, (key,))
+
+    def compared(self, node: ast.Compare) -> Slips:
+        """A comparison with a word that a text never is."""
+        found, other = self.form(node.left), node.comparators[0]
+        words = found.words if found is not None and not isinstance(found, Lost) else ()
+        items = other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
+        given = [one.value for one in items if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        wrong = [one for one in given if words and one not in words]
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.NotEq | ast.In | ast.NotIn) and wrong:
+            message = f"line {node.lineno} of the code compares {ast.unparse(node.left)} with {wrong[0]!r}, which it never is"
+            yield Slip(message + meant(wrong[0], words), listed(words), _CODE, dead=True)
 
     def _answer(self, node: ast.Call) -> Known:
         """The form of what a client answers."""

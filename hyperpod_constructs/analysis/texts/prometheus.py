@@ -10,15 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from hyperpod_constructs.analysis.regions import region_of
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.arns import arn_of
 from hyperpod_constructs.analysis.texts.promql import mistakes_in_message, mistakes_in_promql, slips
-from hyperpod_constructs.analysis.texts.reading import HOLE, from_yaml
+from hyperpod_constructs.analysis.texts.reading import HOLE, from_yaml, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.promql import INHIBITION_KEYS, SIGV4_KEYS, SNS_KEYS
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.values import Value
+from hyperpod_constructs.templates.model import Resource, target_of
+from hyperpod_constructs.templates.values import Reference, Text, Value
 
+_WORKSPACE, _DEFINITION = "AWS::APS::Workspace", "AWS::APS::AlertManagerDefinition"
 _DURATION = re.compile(r"0|(?:\d{1,9}(?:ms|[smhdwy]))+")
 _METRIC = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
@@ -256,8 +259,24 @@ def _route(place: str, route: Mapping[str, Value], names: list[str], depth: int)
             yield from _route(f"{place}/routes/{index}", one, names, depth + 1)
 
 
+_SIGNED = re.compile(r"\bregion:\s*[\"']?([a-z]{2}(?:-[a-z]+)+-\d)\b")
+
+
+def own_topics(resource: Resource) -> Slips:
+    """Requests to topics of the stack are signed for its region."""
+    key = "Definition" if resource.type == _DEFINITION else "AlertManagerDefinition"
+    value, own = resource.get(key), region_of(resource)
+    text = spelled(value) or ""
+    references = [part for part in value.parts if isinstance(part, Reference)] if isinstance(value, Text) else []
+    others = [one for one in _SIGNED.findall(text) if own is not None and one != own]
+    topics = [one for one in references if target_of(one).type == "AWS::SNS::Topic"]
+    if topics and others and "arn:aws" not in text:
+        message = f"requests to {target_of(topics[0]).logical_id}, a topic in {own}, are signed for {others[0]}"
+        yield Slip(message, f"sigv4 with the region {own}", (key,), dead=True)
+
+
 JUDGES: Mapping[Language, Judge] = {
     Language.RULES: rule_groups,
     Language.ALERTS: alert_manager,
 }
-WHOLES: Mapping[str, WholeJudge] = {}
+WHOLES: Mapping[str, WholeJudge] = {_WORKSPACE: own_topics, _DEFINITION: own_topics}

@@ -1,0 +1,46 @@
+"""Thresholds of alarms that the values of a metric never cross, or always do.
+
+Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/AlarmThatSendsEmail.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hyperpod_constructs.analysis.texts.reading import known
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
+from hyperpod_constructs.facts.metric_names import namespaces
+from hyperpod_constructs.facts.metric_ranges import BELOW_NOTHING, OF_VALUES, PERCENTAGES
+from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import as_float
+
+_ALARM = "AWS::CloudWatch::Alarm"
+_HUNDRED = 100.0
+
+
+def threshold(alarm: Resource) -> Slips:
+    """A threshold below nothing, or above all."""
+    namespace, name = known(alarm.get("Namespace")) or "", known(alarm.get("MetricName")) or ""
+    limit, operator = as_float(alarm.get("Threshold")), known(alarm.get("ComparisonOperator")) or ""
+    space = namespaces().get(namespace)
+    if limit is None or space is None or name not in space.metrics or name in BELOW_NOTHING.get(namespace, ()):
+        return
+    missing = known(alarm.get("TreatMissingData"))
+    if missing != "breaching" and (
+        (operator == "LessThanThreshold" and limit <= 0) or (operator == "LessThanOrEqualToThreshold" and limit < 0)
+    ):
+        yield Slip(f"{name} is never below {limit:g}", "a threshold above 0", ("Threshold",), alarm.get("Threshold"), dead=True)
+    elif (operator == "GreaterThanOrEqualToThreshold" and limit <= 0) or (operator == "GreaterThanThreshold" and limit < 0):
+        yield Slip(f"{name} is always {limit:g} or more", "a threshold above 0", ("Threshold",), alarm.get("Threshold"), dead=True)
+    elif name in PERCENTAGES.get(namespace, ()) and known(alarm.get("Statistic")) in OF_VALUES:
+        never = (operator == "GreaterThanThreshold" and limit >= _HUNDRED) or (
+            operator == "GreaterThanOrEqualToThreshold" and limit > _HUNDRED
+        )
+        if never:
+            message = f"{name} is a percentage, and never above {limit:g}"
+            yield Slip(message, "a threshold below 100", ("Threshold",), alarm.get("Threshold"), dead=True)
+
+
+JUDGES: Mapping[Language, Judge] = {}
+WHOLES: Mapping[str, WholeJudge] = {_ALARM: threshold}

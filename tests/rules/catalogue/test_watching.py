@@ -1,0 +1,137 @@
+"""Alarms that never fire, widgets, names of log groups, aliases and signatures: each mistake is one finding."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import REMOVED, edited
+from tests.rules.catalogue.templates import Template, findings
+from tests.rules.catalogue.text_bases import KEPT, function, resource, sending
+
+ROLE = "arn:aws:iam::123456789012:role/service"
+CODE = """
+import boto3
+
+def handler(event, context):
+    nodes = boto3.client("sagemaker").list_cluster_nodes(ClusterName="a")["ClusterNodeSummaries"]
+    return [node for node in nodes if node["InstanceStatus"]["Status"] in ("Running", "Pending")]
+"""
+STEPS = {
+    "StartAt": "Count",
+    "States": {
+        "Count": {
+            "Type": "Task",
+            "Resource": "arn:aws:states:::lambda:invoke",
+            "Parameters": {"FunctionName": {"Ref": "Count"}},
+            "Retry": [{"ErrorEquals": ["Lambda.TooManyRequestsException"]}],
+            "End": True,
+        }
+    },
+}
+ALERTS = """alertmanager_config: |
+  route: {receiver: oncall}
+  receivers:
+    - name: oncall
+      sns_configs:
+        - topic_arn: ${Topic}
+          sigv4:
+            region: us-west-2
+"""
+
+
+def board(**given: Any) -> str:
+    properties = {"region": "us-west-2", "metrics": [["AWS/Lambda", "Errors"]], **given}
+    return json.dumps({"widgets": [{"type": "metric", "properties": properties}]})
+
+
+BASE: Template = {
+    "Resources": {
+        "Busy": resource(
+            "AWS::CloudWatch::Alarm",
+            Namespace="AWS/RDS",
+            MetricName="CPUUtilization",
+            Dimensions=[{"Name": "DBInstanceIdentifier", "Value": "db"}],
+            Statistic="Average",
+            Period=60,
+            EvaluationPeriods=5,
+            Threshold=90,
+            ComparisonOperator="GreaterThanThreshold",
+            AlarmActions=["arn:aws:sns:us-west-2:123456789012:alerts"],
+        ),
+        "Board": resource("AWS::CloudWatch::Dashboard", DashboardBody=board(stat="p99", period=60)),
+        "Lines": resource("AWS::Logs::LogGroup", LogGroupName="/aws/lambda/count-nodes", RetentionInDays=7),
+        "Count": function(CODE, FunctionName="count-nodes"),
+        "Live": resource("AWS::Lambda::Alias", Name="live", FunctionName={"Ref": "Count"}, FunctionVersion="1"),
+        "Tries": resource("AWS::Lambda::EventInvokeConfig", FunctionName={"Ref": "Count"}, Qualifier="live"),
+        "Steps": resource("AWS::StepFunctions::StateMachine", RoleArn=ROLE, Definition=STEPS),
+        "Topic": resource("AWS::SNS::Topic"),
+        "TopicPolicy": sending("SNS::Topic", "Topics", "Topic", "aps.amazonaws.com"),
+        "Subnet": resource("AWS::EC2::Subnet", VpcId="vpc-0a1b2c3d", CidrBlock="10.0.0.0/24", AvailabilityZone="us-west-2a"),
+        "Metrics": {**resource("AWS::APS::Workspace", AlertManagerDefinition={"Fn::Sub": ALERTS}), **KEPT},
+        "Boards": resource(
+            "AWS::Grafana::Workspace",
+            AccountAccessType="CURRENT_ACCOUNT",
+            AuthenticationProviders=["AWS_SSO"],
+            PermissionType="SERVICE_MANAGED",
+            DataSources=["PROMETHEUS"],
+            RoleArn=ROLE,
+        ),
+    }
+}
+RULES = ("HP-TXT-003", "HP-TXT-008", "HP-TXT-011", "HP-TXT-012", "HP-SCH-007")
+LESS = "LessThanThreshold"
+
+
+def said(changes: dict[str, Any]) -> list[str]:
+    return [one.message for one in findings(edited(BASE, changes), rules="HP-") if one.rule in RULES]
+
+
+def test_correct_ones_have_no_finding() -> None:
+    assert said({}) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"Busy/Threshold": 100}, "CPUUtilization is a percentage, and never above 100"),
+        ({"Busy/Threshold": 0, "Busy/ComparisonOperator": LESS}, "CPUUtilization is never below 0"),
+        ({"Busy/Threshold": -1}, "CPUUtilization is always -1 or more"),
+        ({"Board/DashboardBody": board(stat="Total")}, "the statistic 'Total' is none"),
+        ({"Board/DashboardBody": board(metrics=[["AWS/Lambda", "Errors", {"stat": "Summ"}]])}, "the nearest is Sum"),
+        (
+            {"Lines/LogGroupName": "/aws/lambda/count-node"},
+            "no AWS::Lambda::Function is named 'count-node'; the nearest is count-nodes",
+        ),
+        ({"Tries/Qualifier": "lives"}, "Count has no alias 'lives'; the nearest is live"),
+        ({"Count/Code/ZipFile": CODE.replace('"Pending"', '"InService"')}, "with 'InService', which it never is"),
+        (
+            {"Steps/Definition/States/Count/Retry/0/ErrorEquals/0": "Lambda.TooManyRequestException"},
+            "the nearest is Lambda.TooManyRequestsException",
+        ),
+        ({"Metrics/AlertManagerDefinition": {"Fn::Sub": ALERTS.replace("us-west-2", "eu-west-1")}}, "are signed for eu-west-1"),
+        ({"Boards/RoleArn": REMOVED}, "RoleArn is missing"),
+    ],
+)
+def test_fails_a_mistake(changes: dict[str, Any], message: str) -> None:
+    (found,) = said(changes)
+    assert message in found
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"Busy/Threshold": 100, "Busy/Statistic": "Sum"},
+        {"Busy/Threshold": 0, "Busy/ComparisonOperator": LESS, "Busy/TreatMissingData": "breaching"},
+        {"Busy/MetricName": "ReplicaLag", "Busy/Threshold": 0, "Busy/ComparisonOperator": LESS},
+        {"Lines/LogGroupName": "/aws/lambda/another"},
+        {"Tries/Qualifier": "$LATEST"},
+        {"Tries/Qualifier": "3"},
+        {"Metrics/AlertManagerDefinition": {"Fn::Sub": ALERTS.replace("us-west-2", "${AWS::Region}")}},
+        {"Steps/Definition/States/Count/Retry/0/ErrorEquals/0": "Lambda.ResourceNotReadyException"},
+    ],
+)
+def test_what_may_be_right_is_believed(changes: dict[str, Any]) -> None:
+    assert said(changes) == []
