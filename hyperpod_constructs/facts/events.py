@@ -147,6 +147,33 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resilienc
 https://docs.aws.amazon.com/eventbridge/latest/ref/events.html
 """
 
+OTHER_EVENTS: Mapping[str, tuple[str, ...]] = {
+    "aws.s3": (
+        *("Object Created", "Object Deleted", "Object Restore Initiated", "Object Restore Completed", "Object Restore Expired"),
+        *("Object Storage Class Changed", "Object Access Tier Changed", "Object ACL Updated", "Object Tags Added"),
+        "Object Tags Deleted",
+    ),
+    "aws.codebuild": ("CodeBuild Build State Change", "CodeBuild Build Phase Change"),
+    "aws.codepipeline": (
+        *("CodePipeline Pipeline Execution State Change", "CodePipeline Stage Execution State Change"),
+        "CodePipeline Action Execution State Change",
+    ),
+    "aws.batch": ("Batch Job State Change",),
+    "aws.ecr": ("ECR Image Action", "ECR Image Scan"),
+    "aws.states": ("Step Functions Execution Status Change",),
+    "aws.cloudwatch": ("CloudWatch Alarm State Change",),
+    "aws.datasync": ("DataSync Task Execution State Change", "DataSync Task State Change"),
+    "aws.rds": ("RDS DB Instance Event", "RDS DB Cluster Event", "RDS DB Snapshot Event", "RDS DB Cluster Snapshot Event"),
+    "aws.backup": ("Backup Job State Change", "Copy Job State Change", "Restore Job State Change", "Backup Vault State Change"),
+    "aws.ec2": ("EC2 Instance State-change Notification", "EC2 Spot Instance Interruption Warning"),
+    "aws.health": ("AWS Health Event",),
+}
+"""Events of other services by their source; there may be more (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/eventbridge/latest/ref/events.html and
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/EventBridge.html
+"""
+
 OF_OWN_RESOURCES: Mapping[str, str] = {
     f"aws.{name}": name for name in ("cloudwatch", "codebuild", "ecr", "ecs", "rds", "s3", "sagemaker", "states")
 }

@@ -77,6 +77,15 @@ def _names_of(metric: Metric) -> list[str]:
     return [] if any(more for _, more in metric.sets) else sorted({name for names, _ in metric.sets for name in names})
 
 
+IDS_IN_BUCKETS: Mapping[tuple[str, str], tuple[str, str]] = {
+    ("AWS/S3", "RuleId"): ("SourceBucket", "ReplicationConfiguration/Rules/*/Id"),
+    ("AWS/S3", "FilterId"): ("BucketName", "MetricsConfigurations/*/Id"),
+}
+"""Dimensions with an id of a bucket: the dimension with the bucket, and the place of its ids.
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/metrics-dimensions.html
+"""
+
 DIMENSION_VALUES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "AutoScalingGroupName": {"AWS::AutoScaling::AutoScalingGroup": ("Ref",)},
     "BackupVaultName": {"AWS::Backup::BackupVault": ("Ref", "BackupVaultName")},

@@ -28,3 +28,14 @@ PERCENTAGES: Mapping[str, tuple[str, ...]] = {
 
 OF_VALUES = ("Average", "Maximum", "Minimum")
 """Statistics that lie among the values of a metric, unlike a sum or a number of samples."""
+
+IN_BYTES: Mapping[str, tuple[str, ...]] = {
+    "AWS/FSx": ("FreeDataStorageCapacity", "FreeStorageCapacity", "StorageCapacity", "UsedStorageCapacity"),
+    "AWS/RDS": ("FreeStorageSpace", "FreeableMemory", "FreeLocalStorage"),
+    "AWS/EFS": ("StorageBytes", "BurstCreditBalance"),
+    "AWS/S3": ("BucketSizeBytes",),
+}
+"""Metrics of stores and memories, in bytes."""
+
+LEAST_BYTES = 1_000_000
+"""No store or memory is about this small: a limit below is of another unit."""

@@ -34,6 +34,28 @@ def queue(resource: Resource) -> Slips:
     elif isinstance(data, Mapping):
         for slip in _redrive(resource, data):
             yield slip.below("RedrivePolicy")
+    yield from _forgotten(resource)
+
+
+_FOUR_DAYS = 345_600
+
+
+def _forgotten(letters: Resource) -> Slips:
+    """Dead letters are kept from their first sending, so for longer than the queue keeps them from which they come."""
+    kept = _kept(letters)
+    for one in letters.template.model.resources(QUEUE) if kept is not None and letters.get("FifoQueue") is ABSENT else ():
+        policy, own = one.get("RedrivePolicy"), _kept(one)
+        comes = isinstance(policy, Mapping) and resource_of(policy.get("deadLetterTargetArn", ABSENT)) is letters
+        if comes and own is not None and kept is not None and kept < own:
+            message = f"dead letters of {one.logical_id} are kept {kept:,} seconds from their first sending, and there {own:,}"
+            yield Slip(message, f"more than {own:,} seconds", ("MessageRetentionPeriod",), kept, dead=True)
+            return
+
+
+def _kept(queue: Resource) -> int | None:
+    """The seconds for which a queue keeps messages; `None` if they are not known."""
+    given = queue.get("MessageRetentionPeriod")
+    return _FOUR_DAYS if given is ABSENT else as_int(given)
 
 
 def _redrive(resource: Resource, policy: Mapping[str, Value]) -> Slips:

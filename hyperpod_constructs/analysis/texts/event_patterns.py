@@ -12,18 +12,16 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from hyperpod_constructs.analysis.data_forms import Lost, paths_in, read
-from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
+from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.arns import service_of
-from hyperpod_constructs.analysis.texts.inputs import event_of
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts import events
 from hyperpod_constructs.facts.arn_forms import FORMS
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.model import Resource, target_of
-from hyperpod_constructs.templates.values import ABSENT, Either, Reference, Text, Unknown, Value, alternatives_of, as_items, at
+from hyperpod_constructs.templates.model import target_of
+from hyperpod_constructs.templates.values import ABSENT, Either, Reference, Text, Unknown, Value, as_items, at
 
 _DEEPEST = 50
 _COMPARISONS = ("=", "<", "<=", ">", ">=")
@@ -168,11 +166,12 @@ def _unheard(pattern: Mapping[str, Value]) -> Slips:
             near = nearest(name.replace("_", "-"), events.EVENT_FIELDS)
             message = f"no event has a field {name}{f'; the nearest is {near}' if near else ''}"
             yield Slip(message, listed(events.EVENT_FIELDS), (name,), value, dead=True)
-    types = _literals(pattern.get("detail-type", ABSENT))
-    sources = _literals(pattern.get("source", ABSENT))
+    types = literals(pattern.get("detail-type", ABSENT))
+    sources = literals(pattern.get("source", ABSENT))
     yield from _sources(sources, types)
     if sources == ["aws.sagemaker"] or any("HyperPod" in one for one in types):
         yield from _types(types)
+    yield from _other_types(sources, types)
     yield from _accounts(pattern)
     yield from _resources(pattern, sources, types)
     if len(types) == 1:
@@ -183,7 +182,7 @@ def _asks_for_absence(value: Value) -> bool:
     return isinstance(value, tuple) and any(isinstance(one, Mapping) and one.get("exists") is False for one in value)
 
 
-def _literals(value: Value) -> list[str]:
+def literals(value: Value) -> list[str]:
     """The texts of a list of only texts; none if something else is in it."""
     items = as_items(value) or ()
     found = [text for item in items if isinstance(item, str) and (text := known(item)) is not None]
@@ -214,8 +213,18 @@ def _types(types: list[str]) -> Slips:
                 yield Slip(message, listed(events.HYPERPOD_EVENTS), ("detail-type", index), name, dead=True)
 
 
+def _other_types(sources: list[str], types: list[str]) -> Slips:
+    """Types that surely are others of the same source, misspelled."""
+    names = events.OTHER_EVENTS.get(sources[0] if len(sources) == 1 else "", ())
+    for index, name in enumerate(types if names else ()):
+        near = typo_of(name, names)
+        if near is not None:
+            message = f"{sources[0]} has no event {name!r}; the nearest is {near!r}"
+            yield Slip(message, listed(names), ("detail-type", index), name, dead=True)
+
+
 def _accounts(pattern: Mapping[str, Value]) -> Slips:
-    for index, account in enumerate(_literals(pattern.get("account", ABSENT))):
+    for index, account in enumerate(literals(pattern.get("account", ABSENT))):
         if not re.fullmatch(r"\d{12}", account):
             yield Slip(f"no event comes from the account {account!r}", "12 digits", ("account", index), account, dead=True)
 
@@ -252,12 +261,12 @@ def _details(type_: str, detail: Value) -> Slips:
             yield from _unknown_fields(name, inner, events.FIELDS_OF.get(name), ("detail", name))
     for path, words in events.EVENT_WORDS.get(type_, {}).items():
         keys = tuple(path.split("/"))
-        for index, text in enumerate(_literals(at(detail, *keys))):
+        for index, text in enumerate(literals(at(detail, *keys))):
             if text not in words:
                 near = nearest(text, words)
                 message = f"{keys[-1]} is never {text!r}{f'; the nearest is {near}' if near else ''}"
                 yield Slip(message, listed(words), ("detail", *keys, index), text, dead=True)
-    for index, source in enumerate(_literals(detail.get("eventSource", ABSENT)) if type_ == events.API_CALL else ()):
+    for index, source in enumerate(literals(detail.get("eventSource", ABSENT)) if type_ == events.API_CALL else ()):
         if not source.endswith((".amazonaws.com", ".amazonaws.com.cn")):
             message = f"no call has the eventSource {source!r}"
             yield Slip(
@@ -278,51 +287,5 @@ def _unknown_fields(of: str, given: Mapping[str, Value], fields: tuple[str, ...]
             yield Slip(message, listed(fields), (*path, name), value, dead=True)
 
 
-def names(rule: Resource) -> Slips:
-    """The names in a pattern are of resources of the app, if they look as if they should be."""
-    sources = _literals(rule.get("EventPattern", "source"))
-    place, types, key = events.NAMES_IN_EVENTS.get(sources[0] if len(sources) == 1 else "", ("", (), ""))
-    path = ("detail", *place.split("/"))
-    given = _literals(rule.get("EventPattern", *path)) if place else []
-    resources = list(rule.template.model.resources(*types)) if given else []
-    made = [value for one in resources for value in alternatives_of(one.get(key))]
-    if not all(isinstance(one, str | Text) for one in made) or any(_may_be(one, name) for one in made for name in given):
-        return
-    for index, name in enumerate(given):
-        longer = next((one.get(key) for one in resources if _is_begin(name, one.raw, key)), None)
-        meant = typo_of(name, [one for one in made if isinstance(one, str)]) if longer is None else longer
-        if meant is not None:
-            message = f"no {types[0]} is named {name!r}; the nearest is {meant}"
-            yield Slip(message, f"{meant}", ("EventPattern", *path, index), name, dead=True)
-
-
-def inputs(rule: Resource) -> Slips:
-    """What targets take of an event is in it."""
-    event = event_of(rule) if rule.get("Targets") is not ABSENT and rule.get("EventPattern") is not ABSENT else None
-    for index, target in enumerate(as_items(rule.get("Targets")) or () if event is not None else ()):
-        paths = at(target, "InputTransformer", "InputPathsMap")
-        places = [
-            ("InputPath",),
-            *(("InputTransformer", "InputPathsMap", name) for name in (paths if isinstance(paths, Mapping) else ())),
-        ]
-        for place in places:
-            for path, steps in paths_in(known(at(target, *place)) or ""):
-                found = read(event, steps)
-                if isinstance(found, Lost):
-                    message = f"a target takes {path}, and the event has no {found.name}{meant(found.name, found.names)}"
-                    yield Slip(message, listed(found.names), ("Targets", index, *place), path, dead=True)
-
-
-def _may_be(made: Value, name: str) -> bool:
-    return made.matches(name) is not False if isinstance(made, Text) else made == name
-
-
-def _is_begin(name: str, raw: Mapping[str, Any], key: str) -> bool:
-    """Whether a name is that of a resource without the reference at its end, such as a stage behind a dash."""
-    written = raw.get("Properties", {}).get(key)
-    text = written.get("Fn::Sub") if isinstance(written, Mapping) else None
-    return isinstance(text, str) and text.startswith(tuple(f"{name}{one}${{" for one in "-_./"))
-
-
 JUDGES: Mapping[Language, Judge] = {Language.EVENTS: event_pattern, Language.MESSAGES: message_filter}
-WHOLES: Mapping[str, WholeJudge] = {"AWS::Events::Rule": lambda rule: (*names(rule), *inputs(rule))}
+WHOLES: Mapping[str, WholeJudge] = {}

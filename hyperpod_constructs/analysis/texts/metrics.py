@@ -6,16 +6,18 @@ https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concep
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.schema.violation import Path, listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.analysis.texts.typo import typo_of
-from hyperpod_constructs.facts.metric_names import DIMENSION_VALUES, FILE_SYSTEMS, Metric, Namespace, namespaces
+from hyperpod_constructs.facts.metric_names import DIMENSION_VALUES, FILE_SYSTEMS, IDS_IN_BUCKETS, Metric, Namespace, namespaces
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.model import Resource, target_of
+from hyperpod_constructs.templates.model import Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_int, as_str
 
 STREAM, DETECTOR = "AWS::CloudWatch::MetricStream", "AWS::CloudWatch::AnomalyDetector"
@@ -62,6 +64,17 @@ def _namespace(asked: Asked) -> Slips:
     if near:
         message = f"no service has the namespace {asked.namespace}; the nearest is {near}"
         yield Slip(message, near, (*asked.path, "Namespace"), asked.namespace, dead=True)
+    else:
+        yield from _elsewhere(asked)
+
+
+def _elsewhere(asked: Asked) -> Iterator[Slip]:
+    """A metric of agents, such as cluster_node_count, in a namespace of a service: those have no such names."""
+    of_aws = (asked.namespace or "").lower().startswith(("aws/", "/aws/"))
+    owners = [name for name, space in namespaces().items() if asked.name in space.metrics]
+    if of_aws and owners and re.fullmatch(r"[a-z]+(_[a-z]+)+", asked.name or "") and asked.namespace not in owners:
+        message = f"{asked.namespace} has no metric {asked.name}, which is in {' or '.join(owners)}"
+        yield Slip(message, " or ".join(owners), (*asked.path, "Namespace"), asked.namespace, dead=True)
 
 
 def _name(asked: Asked, space: Namespace) -> list[Slip]:
@@ -70,7 +83,7 @@ def _name(asked: Asked, space: Namespace) -> list[Slip]:
         return []
     near = typo_of(name, space.metrics) or _part_of(name, space.metrics)
     if near is None and not space.whole:
-        return []
+        return list(_elsewhere(asked))
     near = near or nearest(name, space.metrics)
     message = f"{asked.namespace} has no metric {name}{f'; the nearest is {near}' if near else ''}"
     return [Slip(message, _some(space.metrics), (*asked.path, "MetricName"), name, dead=True)]
@@ -130,12 +143,23 @@ def _values(asked: Asked) -> list[Slip]:
     found = []
     for index, one in entries(asked.dimensions):
         name, given = known(mapping(one).get("Name", ABSENT)) or "", mapping(one).get("Value", ABSENT)
-        message = _wrong(asked.namespace or "", name, given) if isinstance(given, Reference) else None
+        message = _wrong(asked.namespace or "", name, given) if isinstance(given, Reference) else _no_id(asked, name, known(given))
         if message is not None:
             says, meant = message
             place = (*asked.path, "Dimensions", index, "Value")
             found.append(Slip(f"the dimension {name} is {quoted(given)}, {says}", meant, place, given, dead=True))
     return found
+
+
+def _no_id(asked: Asked, name: str, given: str | None) -> tuple[str, str] | None:
+    """The ids that a bucket has, where a dimension is none of them."""
+    beside, path = IDS_IN_BUCKETS.get((asked.namespace or "", name), ("", ""))
+    every = {known(mapping(one).get("Name", ABSENT)): mapping(one).get("Value", ABSENT) for _, one in entries(asked.dimensions)}
+    bucket = resource_of(every.get(beside, ABSENT), "AWS::S3::Bucket")
+    if given is None or bucket is None:
+        return None
+    ids = [known(one) for _, one in place_in(bucket.get(), path)]
+    return None if None in ids or not ids or given in ids else (f"which {bucket.logical_id} does not have", listed(ids))
 
 
 def _wrong(namespace: str, name: str, given: Reference) -> tuple[str, str] | None:

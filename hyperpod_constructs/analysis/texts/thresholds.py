@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.metric_names import namespaces
-from hyperpod_constructs.facts.metric_ranges import BELOW_NOTHING, OF_VALUES, PERCENTAGES
+from hyperpod_constructs.facts.metric_ranges import BELOW_NOTHING, IN_BYTES, LEAST_BYTES, OF_VALUES, PERCENTAGES
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import as_float
@@ -33,6 +33,9 @@ def threshold(alarm: Resource) -> Slips:
         yield Slip(f"{name} is never below {limit:g}", "a threshold above 0", ("Threshold",), alarm.get("Threshold"), dead=True)
     elif (operator == "GreaterThanOrEqualToThreshold" and limit <= 0) or (operator == "GreaterThanThreshold" and limit < 0):
         yield Slip(f"{name} is always {limit:g} or more", "a threshold above 0", ("Threshold",), alarm.get("Threshold"), dead=True)
+    elif name in IN_BYTES.get(namespace, ()) and 0 < limit < LEAST_BYTES:
+        message = f"{name} is in bytes, and the threshold is {limit:g}"
+        yield Slip(message, "bytes, such as 500000000000", ("Threshold",), alarm.get("Threshold"), dead=True)
     elif name in PERCENTAGES.get(namespace, ()) and known(alarm.get("Statistic")) in OF_VALUES:
         never = (operator == "GreaterThanThreshold" and limit >= _HUNDRED) or (
             operator == "GreaterThanOrEqualToThreshold" and limit > _HUNDRED

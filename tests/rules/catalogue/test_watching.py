@@ -9,7 +9,7 @@ import pytest
 
 from tests.rules.catalogue.cases import REMOVED, edited
 from tests.rules.catalogue.templates import Template, findings
-from tests.rules.catalogue.text_bases import KEPT, function, resource, sending
+from tests.rules.catalogue.text_bases import KEPT, att, function, resource, sending
 
 ROLE = "arn:aws:iam::123456789012:role/service"
 CODE = """
@@ -71,6 +71,41 @@ BASE: Template = {
         "TopicPolicy": sending("SNS::Topic", "Topics", "Topic", "aps.amazonaws.com"),
         "Subnet": resource("AWS::EC2::Subnet", VpcId="vpc-0a1b2c3d", CidrBlock="10.0.0.0/24", AvailabilityZone="us-west-2a"),
         "Metrics": {**resource("AWS::APS::Workspace", AlertManagerDefinition={"Fn::Sub": ALERTS}), **KEPT},
+        "Letters": {**resource("AWS::SQS::Queue", MessageRetentionPeriod=1209600), **KEPT},
+        "Jobs": {
+            **resource("AWS::SQS::Queue", RedrivePolicy={"deadLetterTargetArn": att("Letters"), "maxReceiveCount": 3}),
+            **KEPT,
+        },
+        "Data": {
+            **resource(
+                "AWS::S3::Bucket",
+                BucketName="team-data",
+                NotificationConfiguration={"EventBridgeConfiguration": {"EventBridgeEnabled": True}},
+                MetricsConfigurations=[{"Id": "every"}],
+            ),
+            **KEPT,
+        },
+        "Arrivals": resource(
+            "AWS::Events::Rule",
+            EventPattern={
+                "source": ["aws.s3"],
+                "detail-type": ["Object Created"],
+                "detail": {"bucket": {"name": [{"Ref": "Data"}]}},
+            },
+            Targets=[{"Id": "a", "Arn": "arn:aws:sns:us-west-2:123456789012:alerts"}],
+        ),
+        "Slow": resource(
+            "AWS::CloudWatch::Alarm",
+            Namespace="AWS/S3",
+            MetricName="FirstByteLatency",
+            Dimensions=[{"Name": "BucketName", "Value": {"Ref": "Data"}}, {"Name": "FilterId", "Value": "every"}],
+            Statistic="Average",
+            Period=60,
+            EvaluationPeriods=5,
+            Threshold=500,
+            ComparisonOperator="GreaterThanThreshold",
+            AlarmActions=["arn:aws:sns:us-west-2:123456789012:alerts"],
+        ),
         "Boards": resource(
             "AWS::Grafana::Workspace",
             AccountAccessType="CURRENT_ACCOUNT",
@@ -113,6 +148,13 @@ def test_correct_ones_have_no_finding() -> None:
         ),
         ({"Metrics/AlertManagerDefinition": {"Fn::Sub": ALERTS.replace("us-west-2", "eu-west-1")}}, "are signed for eu-west-1"),
         ({"Boards/RoleArn": REMOVED}, "RoleArn is missing"),
+        ({"Busy/MetricName": "FreeStorageSpace", "Busy/ComparisonOperator": LESS}, "is in bytes, and the threshold is 90"),
+        ({"Busy/MetricName": "cluster_node_count"}, "which is in /aws/sagemaker/Clusters or ContainerInsights"),
+        ({"Letters/MessageRetentionPeriod": 86400}, "dead letters of Jobs are kept 86,400 seconds from their first sending"),
+        ({"Data/NotificationConfiguration": REMOVED}, "Arrivals awaits events of Data, which sends none to EventBridge"),
+        ({"Arrivals/EventPattern/detail-type/0": "Object created"}, "the nearest is 'Object Created'"),
+        ({"Arrivals/EventPattern/detail/bucket/name/0": att("Data")}, "events have the name of an AWS::S3::Bucket"),
+        ({"Slow/Dimensions/1/Value": "all"}, "which Data does not have"),
     ],
 )
 def test_fails_a_mistake(changes: dict[str, Any], message: str) -> None:
@@ -129,6 +171,10 @@ def test_fails_a_mistake(changes: dict[str, Any], message: str) -> None:
         {"Lines/LogGroupName": "/aws/lambda/another"},
         {"Tries/Qualifier": "$LATEST"},
         {"Tries/Qualifier": "3"},
+        {"Letters/MessageRetentionPeriod": REMOVED},
+        {"Arrivals/EventPattern/detail/bucket/name/0": {"prefix": "team-"}, "Data/NotificationConfiguration": REMOVED},
+        {"Arrivals/EventPattern/detail-type/0": "Object Renamed"},
+        {"Busy/MetricName": "FreeableMemory", "Busy/ComparisonOperator": LESS, "Busy/Threshold": 500000000},
         {"Metrics/AlertManagerDefinition": {"Fn::Sub": ALERTS.replace("us-west-2", "${AWS::Region}")}},
         {"Steps/Definition/States/Count/Retry/0/ErrorEquals/0": "Lambda.ResourceNotReadyException"},
     ],

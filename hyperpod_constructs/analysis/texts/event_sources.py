@@ -1,0 +1,127 @@
+"""Rules and what sends their events: names of resources in patterns, buckets that send, and what targets take.
+
+Sources: https://docs.aws.amazon.com/AmazonS3/latest/userguide/enable-event-notifications-eventbridge.html and
+https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-transform-target-input.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hyperpod_constructs.analysis.data_forms import Lost, paths_in, read
+from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
+from hyperpod_constructs.analysis.texts.event_patterns import literals
+from hyperpod_constructs.analysis.texts.inputs import event_of
+from hyperpod_constructs.analysis.texts.reading import known
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
+from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.facts import events
+from hyperpod_constructs.facts.arn_forms import FORMS
+from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.model import Resource, resource_of, target_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, alternatives_of, as_bool, as_items, at
+
+_RULE, _BUCKET = "AWS::Events::Rule", "AWS::S3::Bucket"
+
+
+def rule(resource: Resource) -> Slips:
+    """The names in the pattern of a rule, and what its targets take of them."""
+    yield from names(resource)
+    yield from arns(resource)
+    yield from inputs(resource)
+
+
+def _place(rule: Resource) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+    """Where the pattern has the name of a resource, the types of those, and their property with the name."""
+    sources = literals(rule.get("EventPattern", "source"))
+    place, types, key = events.NAMES_IN_EVENTS.get(sources[0] if len(sources) == 1 else "", ("", (), ""))
+    return ("EventPattern", "detail", *place.split("/")) if place else (), types, key
+
+
+def arns(rule: Resource) -> Slips:
+    """ARNs where events have names."""
+    path, types, _ = _place(rule)
+    for index, one in enumerate(as_items(rule.get(*path)) or () if path else ()):
+        form = FORMS.get(target_of(one).type) if isinstance(one, Reference) else None
+        is_arn = form is not None and isinstance(one, Reference) and one.attribute in form.arns and one.attribute not in form.names
+        if is_arn or (known(one) or "").startswith("arn:"):
+            yield Slip(f"events have the name of an {types[0]}, and not {quoted(one)}", "the name", (*path, index), one, dead=True)
+
+
+def bucket(resource: Resource) -> Slips:
+    """A bucket whose events a rule awaits sends them to EventBridge."""
+    found = resource.template.model.resources(_RULE) if _is_silent(resource.get("NotificationConfiguration")) else ()
+    rule = next((one for one in found if _awaits(one, resource)), None)
+    if rule is not None:
+        message = f"{rule.logical_id} awaits events of {resource.logical_id}, which sends none to EventBridge"
+        yield Slip(message, "EventBridgeConfiguration", ("NotificationConfiguration",), dead=True)
+
+
+def _awaits(rule: Resource, bucket: Resource) -> bool:
+    """Whether a rule is surely for events that a bucket sends itself."""
+    path, _, _ = _place(rule)
+    types = literals(rule.get("EventPattern", "detail-type"))
+    if literals(rule.get("EventPattern", "source")) != ["aws.s3"] or not {*types} & {*events.OTHER_EVENTS["aws.s3"]}:
+        return False
+    name = known(bucket.get("BucketName"))
+    given = as_items(rule.get(*path)) or ()
+    return any(resource_of(one, _BUCKET) is bucket or (name is not None and known(one) == name) for one in given)
+
+
+def _is_silent(notifications: Value) -> bool:
+    """Whether a bucket surely sends nothing to EventBridge."""
+    if notifications is ABSENT:
+        return True
+    bridge = at(notifications, "EventBridgeConfiguration") if isinstance(notifications, Mapping) else {}
+    return bridge is ABSENT or as_bool(at(bridge, "EventBridgeEnabled")) is False
+
+
+def names(rule: Resource) -> Slips:
+    """The names in a pattern are of resources of the app, if they look as if they should be."""
+    sources = literals(rule.get("EventPattern", "source"))
+    place, types, key = events.NAMES_IN_EVENTS.get(sources[0] if len(sources) == 1 else "", ("", (), ""))
+    path = ("detail", *place.split("/"))
+    given = literals(rule.get("EventPattern", *path)) if place else []
+    resources = list(rule.template.model.resources(*types)) if given else []
+    made = [value for one in resources for value in alternatives_of(one.get(key))]
+    if not all(isinstance(one, str | Text) for one in made) or any(_may_be(one, name) for one in made for name in given):
+        return
+    for index, name in enumerate(given):
+        longer = next((one.get(key) for one in resources if _is_begin(name, one.raw, key)), None)
+        meant = typo_of(name, [one for one in made if isinstance(one, str)]) if longer is None else longer
+        if meant is not None:
+            message = f"no {types[0]} is named {name!r}; the nearest is {meant}"
+            yield Slip(message, f"{meant}", ("EventPattern", *path, index), name, dead=True)
+
+
+def inputs(rule: Resource) -> Slips:
+    """What targets take of an event is in it."""
+    event = event_of(rule) if rule.get("Targets") is not ABSENT and rule.get("EventPattern") is not ABSENT else None
+    for index, target in enumerate(as_items(rule.get("Targets")) or () if event is not None else ()):
+        paths = at(target, "InputTransformer", "InputPathsMap")
+        places = [
+            ("InputPath",),
+            *(("InputTransformer", "InputPathsMap", name) for name in (paths if isinstance(paths, Mapping) else ())),
+        ]
+        for place in places:
+            for path, steps in paths_in(known(at(target, *place)) or ""):
+                found = read(event, steps)
+                if isinstance(found, Lost):
+                    message = f"a target takes {path}, and the event has no {found.name}{meant(found.name, found.names)}"
+                    yield Slip(message, listed(found.names), ("Targets", index, *place), path, dead=True)
+
+
+def _may_be(made: Value, name: str) -> bool:
+    return made.matches(name) is not False if isinstance(made, Text) else made == name
+
+
+def _is_begin(name: str, raw: Mapping[str, Any], key: str) -> bool:
+    """Whether a name is that of a resource without the reference at its end, such as a stage behind a dash."""
+    written = raw.get("Properties", {}).get(key)
+    text = written.get("Fn::Sub") if isinstance(written, Mapping) else None
+    return isinstance(text, str) and text.startswith(tuple(f"{name}{one}${{" for one in "-_./"))
+
+
+JUDGES: Mapping[Language, Judge] = {}
+WHOLES: Mapping[str, WholeJudge] = {_RULE: rule, _BUCKET: bucket}
