@@ -44,10 +44,12 @@ class Namespace:
     """The metrics of a service.
 
     :param whole: whether it has no others.
+    :param most: whether it has hardly any others.
     :param dimensions: the names that dimensions can have; none if they are not known.
     """
 
     whole: bool
+    most: bool
     metrics: Mapping[str, Metric]
     dimensions: tuple[str, ...]
 
@@ -57,11 +59,12 @@ def namespaces() -> Mapping[str, Namespace]:
     """The services by their namespaces."""
     found: dict[str, Namespace] = {}
     for name, whole, metrics, sets, dimensions, least, of, _ in rows("metrics.tsv"):
-        before = found.get(name, Namespace(True, {}, ()))
+        before = found.get(name, Namespace(True, True, {}, ()))
         one = Metric(tuple(map(_set, filter(None, sets.split(";")))), int(least or 0), tuple(filter(None, of.split(","))))
         names = dimensions.split(",") if dimensions else _names_of(one)
         found[name] = Namespace(
             whole=before.whole and whole == "all",
+            most=before.most and whole != "some",
             metrics={**before.metrics, **dict.fromkeys(metrics.split(","), one)},
             dimensions=tuple(dict.fromkeys((*before.dimensions, *names))),
         )

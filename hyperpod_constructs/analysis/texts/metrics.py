@@ -69,10 +69,12 @@ def _namespace(asked: Asked) -> Slips:
 
 
 def _elsewhere(asked: Asked) -> Iterator[Slip]:
-    """A metric of agents, such as cluster_node_count, in a namespace of a service: those have no such names."""
+    """A metric that is in another namespace; names such as cluster_node_count are of agents, and of no service."""
     of_aws = (asked.namespace or "").lower().startswith(("aws/", "/aws/"))
+    own = namespaces().get(asked.namespace or "")
     owners = [name for name, space in namespaces().items() if asked.name in space.metrics]
-    if of_aws and owners and re.fullmatch(r"[a-z]+(_[a-z]+)+", asked.name or "") and asked.namespace not in owners:
+    is_other = (own is not None and own.most) or (of_aws and re.fullmatch(r"[a-z]+(_[a-z]+)+", asked.name or ""))
+    if is_other and owners and asked.namespace not in owners:
         message = f"{asked.namespace} has no metric {asked.name}, which is in {' or '.join(owners)}"
         yield Slip(message, " or ".join(owners), (*asked.path, "Namespace"), asked.namespace, dead=True)
 
