@@ -182,7 +182,7 @@ def metric_math(text: str, ids: list[str]) -> Slips:
     """An expression of metric math, over metrics with these ids."""
     if len(text) > _LONGEST_MATH or text.lstrip().upper().startswith("SELECT "):
         return
-    position, words, open_ = 0, [], 0
+    position, words, open_, before = 0, [], 0, ""
     while position < len(text):
         match = _MATH_TOKEN.match(text, position)
         if match is None:
@@ -192,6 +192,10 @@ def metric_math(text: str, ids: list[str]) -> Slips:
         open_ += (token in ("(", "[")) - (token in (")", "]"))
         if open_ < 0:
             break
+        if _is_operand(before) and _is_operand(token):
+            yield Slip(f"the expression {quoted(text)} has no operator between {before} and {token}", _MATH, found=text)
+            return
+        before = before if token.isspace() else token
         if token[0].isalpha() or token[0] == "_":
             words.append(token)
     if open_:
@@ -213,6 +217,11 @@ def metric_math(text: str, ids: list[str]) -> Slips:
                 f"metric math has no function {word}; the nearest is {near}", listed(metric_names.METRIC_FUNCTIONS), found=text
             )
             return
+
+
+def _is_operand(token: str) -> bool:
+    """Whether a token is an id or a number; words such as AND stand between others."""
+    return bool(token) and (token[0].isdigit() or (token[0].islower() and token[0].isalpha()))
 
 
 _MATH = "metric math, such as 100 * errors / calls or IF(m1 > 5, 1, 0)"

@@ -124,7 +124,7 @@ _OPEN_NAME = "${?}"
 
 def _without_open_names(text: str) -> str:
     """A rule whose holes are names of alarms, or parts of them; a hole elsewhere may be any part of a rule, and stays."""
-    text = re.sub(rf"\b({'|'.join(_STATES)})\(\s*\"[^()\"]*{HOLE}[^()\"]*\"", rf'\1("{_OPEN_NAME}"', text)
+    text = re.sub(rf"\b(\w+)\(\s*\"[^()\"]*{HOLE}[^()\"]*\"", rf'\1("{_OPEN_NAME}"', text)
     return re.sub(rf"\b({'|'.join(_STATES)})\(\s?[^()\"]*{HOLE}[^()\"]*\s?\)", rf"\1({_OPEN_NAME})", text)
 
 

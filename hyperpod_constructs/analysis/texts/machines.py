@@ -37,6 +37,7 @@ from hyperpod_constructs.templates.values import ABSENT, Value, as_int
 
 MACHINE = "AWS::StepFunctions::StateMachine"
 _MOST_STATES, _DEEPEST = 1000, 10
+_MOST_SECONDS = 99_999_999
 _PLACE = re.compile(r"\$\{([\w.-]{1,255})\}")
 _WAITING = ".waitForTaskToken"
 
@@ -213,6 +214,10 @@ def _whole(state: Mapping[str, Value], kind: str) -> Iterator[Slip]:
     times = [one for one in ("Seconds", "SecondsPath", "Timestamp", "TimestampPath") if one in state]
     if kind == "Wait" and len(times) != 1:
         yield Slip(f"waits for {' and '.join(times) or 'nothing'}", "one of Seconds, SecondsPath, Timestamp and TimestampPath")
+    for key in ("TimeoutSeconds", "HeartbeatSeconds"):
+        seconds = as_int(state.get(key, ABSENT))
+        if seconds is not None and not 1 <= seconds <= _MOST_SECONDS:
+            yield Slip(f"has {key} {seconds}", f"1 to {_MOST_SECONDS}")
     beat, end = as_int(state.get("HeartbeatSeconds", ABSENT)), as_int(state.get("TimeoutSeconds", ABSENT))
     if beat is not None and end is not None and beat >= end:
         yield Slip(f"has HeartbeatSeconds {beat}, and ends after {end} seconds", f"less than {end}")

@@ -17,6 +17,7 @@ from hyperpod_constructs.facts.promql import AGGREGATIONS, FUNCTIONS, GPU_METRIC
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`|#[^\n]*")
 _CALL = re.compile(r"([a-zA-Z_][a-zA-Z0-9_:]{0,100})\s{0,9}\(([^()]{0,500}\))?")
 _AGGREGATION = re.compile(r"\b([a-zA-Z_]\w{0,100})\s+(?:by|without)\s{0,9}\(")
+_BARE = re.compile(r"\b(by|without|ignoring)\s+([a-zA-Z_]\w{0,100})")
 _SELECTOR = re.compile(r"\s*([a-zA-Z_:][a-zA-Z0-9_:]*)\s*(\{[^{}]*\})?\s*(\[[^\[\]]*\])?\s*\)")
 _NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 _VARIABLE = re.compile(r"\{\{[^{}]*?\$(\w{1,100})")
@@ -46,6 +47,10 @@ def mistakes_in_promql(text: str, recorded: frozenset[str]) -> Iterator[tuple[st
         if inner is not None and name in RANGE_FUNCTIONS and inner[3] is None and "quantile" not in name:
             yield f"has {name} of {inner[1]} without a range", f"a range such as {inner[1]}[5m]", False
             return
+    bare = _BARE.search(plain)
+    if bare is not None:
+        yield f"has {bare[1]} without parentheses", f"{bare[1]} ({bare[2]})", False
+        return
     for name in _AGGREGATION.findall(plain):
         if name.lower() not in AGGREGATIONS:
             yield f"has the aggregation {name}{meant(name, AGGREGATIONS)}", "an aggregation of PromQL", False

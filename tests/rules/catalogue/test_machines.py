@@ -91,6 +91,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     (f"{STATES}/Look/HeartbeatSeconds", 60, "has HeartbeatSeconds 60, and ends after 60 seconds"),
     (f"{STATES}/Look/Retry/0/ErrorEquals", ["States.TimeOut"], "the nearest is States.Timeout"),
     (f"{STATES}/Look/Retry/0/ErrorEquals", ["States.ALL"], "beside or before other errors"),
+    (f"{STATES}/Look/TimeoutSeconds", 0, "has TimeoutSeconds 0"),
     (f"{STATES}/Look/Retry/0/BackoffRate", 0.5, "has the BackoffRate 0.5"),
     (f"{STATES}/Look/Retry/0/IntervalSeconds", 0, "has IntervalSeconds 0"),
     (f"{STATES}/Look/Resource", f"{SDK}sagemaker:describeClusters", "the nearest is describeCluster"),

@@ -32,6 +32,7 @@ def said(path: str, text: str) -> list[str]:
     ("expression", "message"),
     [
         ("maximum by (instance) (up)", "has the aggregation maximum"),
+        ("avg(up) by instance", "has by without parentheses"),
         ("rates(up[5m])", "has the function rates; the nearest is rate"),
         ("sum(rate(up{job='a'}))", "has rate of up without a range"),
         ("increase(DCGM_FI_DEV_XID_ERROR[5m]) > 0", "asks for DCGM_FI_DEV_XID_ERROR; the nearest is DCGM_FI_DEV_XID_ERRORS"),
