@@ -71,15 +71,10 @@ def _of(wanted: ArnProperty, value: Value, path: Path) -> Iterator[Violation]:
 
 
 def _is_other(wanted: ArnProperty, value: str | Text) -> bool:
-    """Whether a text is an ARN of another service, or of another kind, or with an account that is none, or no key.
-
-    What is in a secret is not the ARN of one.
-    """
+    """Whether a text is an ARN of another service, or of another kind, or with an account that is none, or no key."""
     parts = value.parts if isinstance(value, Text) else (value,)
     text = "".join(part if isinstance(part, str) else _HOLE for part in parts)
     fields = text.split(":", 5)
-    if text.startswith("{{resolve:secretsmanager:") and wanted.services == ("secretsmanager",):
-        return True
     if "{{resolve:" in text or fields[0] != "arn" or len(fields) < 6:
         return "kms" in wanted.services and is_no_key(text)
     _, _, service, _, account, resource = fields

@@ -8,9 +8,10 @@ from typing import NamedTuple
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.schema.judge import fits, violations
 from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, quoted
+from hyperpod_constructs.facts.arn_forms import FORMS
 from hyperpod_constructs.facts.named import NamedDemand, named_demands
 from hyperpod_constructs.templates.model import Model, Resource, target_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_str
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_str
 
 
 class Unmet(NamedTuple):
@@ -45,10 +46,22 @@ def _of(resource: Resource, demand: NamedDemand) -> Iterator[Unmet]:
 
 
 def _named(value: Value, demand: NamedDemand) -> Resource | None:
+    if isinstance(value, Text) and demand.attribute == "Arn":
+        return _in_arn(value, demand.named)
     if not isinstance(value, Reference) or demand.attribute not in ("", value.attribute or "Ref"):
         return None
     found = target_of(value)
     return found if found.type == demand.named and found.exists else None
+
+
+def _in_arn(value: Text, type_: str) -> Resource | None:
+    """The resource of a type whose name is in an ARN that is written out."""
+    form, first = FORMS.get(type_), value.parts[0]
+    found = [part for part in value.parts if isinstance(part, Reference) and target_of(part).type == type_]
+    if form is None or len(found) != 1 or found[0].attribute not in form.names or not str(first).startswith("arn:"):
+        return None
+    named = target_of(found[0])
+    return named if named.exists else None
 
 
 def _lacking(resource: Resource, named: Resource, demand: NamedDemand) -> Iterator[Violation]:

@@ -19,7 +19,7 @@ from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts.log_groups import MADE_BY_SERVICES
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Value, as_int
+from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_int
 
 _BUCKET, _ATTACHMENT = "AWS::S3::Bucket", "AWS::SecretsManager::SecretTargetAttachment"
 _LOGS, _MAPPING = "AWS::Logs::LogGroup", "AWS::Lambda::EventSourceMapping"
@@ -96,6 +96,12 @@ def attachment(resource: Resource) -> Slips:
         yield Slip(f"{target.logical_id} is an {target.type}, and not an {kind}", target.type, ("TargetType",), kind)
 
 
+def trail(resource: Resource) -> Slips:
+    """A trail that is on."""
+    if as_bool(resource.get("IsLogging")) is False:
+        yield Slip("the trail is off, and writes nothing down", "IsLogging: true", ("IsLogging",), False, dead=True)
+
+
 def alias(resource: Resource) -> Slips:
     """A qualifier is a version, or an alias that the function has."""
     key = "TargetFunctionArn" if resource.type == _URL else "FunctionName"
@@ -147,6 +153,7 @@ def event_source(resource: Resource) -> Slips:
 
 JUDGES: Mapping[Language, Judge] = {}
 WHOLES: Mapping[str, WholeJudge] = {
+    "AWS::CloudTrail::Trail": trail,
     _INVOCATIONS: alias,
     _URL: alias,
     _MAPPING: event_source,

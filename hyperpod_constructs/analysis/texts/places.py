@@ -117,6 +117,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "builds": {"AWS::CodeBuild::Project": "Source", "AWS::ImageBuilder::Component": "Data"},
     "code": {"AWS::Lambda::Function": "Runtime"},
     "companions": {
+        "AWS::CloudTrail::Trail": "IsLogging",
         "AWS::Lambda::EventInvokeConfig": "Qualifier",
         "AWS::Lambda::EventSourceMapping": "ScalingConfig",
         "AWS::Lambda::Url": "Qualifier",

@@ -15,17 +15,18 @@ WITHOUT_CHART = {"Chart": REMOVED, "Cluster/.DependsOn/0": "Cni"}
 ELSEWHERE = "arn:aws:eks:us-west-2:123456789012:cluster/elsewhere"
 
 
-def _action(name: str, category: str, provider: str, artifacts: str) -> dict[str, Any]:
+def _action(name: str, category: str, provider: str, artifacts: str, **configuration: str) -> dict[str, Any]:
     kind = {"Category": category, "Owner": "AWS", "Provider": provider, "Version": "1"}
-    return {"Name": name, "Actions": [{"Name": name, "ActionTypeId": kind, artifacts: [{"Name": "charts"}]}]}
+    action = {"Name": name, "ActionTypeId": kind, artifacts: [{"Name": "charts"}], "Configuration": configuration}
+    return {"Name": name, "Actions": [action]}
 
 
 PIPELINE = {
     "RoleArn": "arn:aws:iam::123456789012:role/pipeline",
     "ArtifactStore": {"Type": "S3", "Location": "charts-123456789012"},
     "Stages": [
-        _action("Source", "Source", "S3", "OutputArtifacts"),
-        _action("Install", "Build", "CodeBuild", "InputArtifacts"),
+        _action("Source", "Source", "S3", "OutputArtifacts", S3Bucket="charts-123456789012", S3ObjectKey="charts.zip"),
+        _action("Install", "Build", "CodeBuild", "InputArtifacts", ProjectName="charts"),
     ],
 }
 WRITTEN = {"AWS::CodePipeline::Pipeline": PIPELINE, "AWS::CloudFormation::WaitCondition": {"Count": 1}}

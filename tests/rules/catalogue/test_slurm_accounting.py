@@ -65,6 +65,7 @@ OUT = {"IpProtocol": "tcp", "FromPort": 3306, "ToPort": 3306, "CidrIp": "10.0.0.
 
 CASES = [
     Case("HP-REF-012", WITH_DATABASE, {f"{DATABASE}/Endpoint": {"Ref": "Database"}}, {}),
+    Case("HP-REF-008", WITH_DATABASE, {f"{DATABASE}/SecretArn": "{{resolve:secretsmanager:slurm:SecretString:password}}"}, {}),
     Case("HP-SLM-006", WITH_DATABASE, {"Cluster/NodeProvisioningMode": REMOVED}, {}),
     Case("HP-SLM-020", WITH_DATABASE, {"Database/Engine": "postgres"}, {"Database/Engine": "mysql"}),
     Case("HP-SLM-021", WITH_DATABASE, {"Database/Port": "3307"}, {"Database/Port": "3307", f"{DATABASE}/Port": 3307}),

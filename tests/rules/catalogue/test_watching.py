@@ -106,6 +106,24 @@ BASE: Template = {
             ComparisonOperator="GreaterThanThreshold",
             AlarmActions=["arn:aws:sns:us-west-2:123456789012:alerts"],
         ),
+        "Trail": resource("AWS::CloudTrail::Trail", S3BucketName="trail", IsLogging=True),
+        "Notes": resource("AWS::Logs::LogGroup", LogGroupName="/aws/fsx/notes", RetentionInDays=7),
+        "Scratch": {
+            **resource(
+                "AWS::FSx::FileSystem",
+                FileSystemType="LUSTRE",
+                StorageCapacity=1200,
+                SubnetIds=["subnet-1"],
+                LustreConfiguration={
+                    "DeploymentType": "SCRATCH_2",
+                    "LogConfiguration": {
+                        "Level": "WARN_ONLY",
+                        "Destination": {"Fn::Sub": "arn:aws:logs:${AWS::Region}:${AWS::AccountId}:log-group:${Notes}"},
+                    },
+                },
+            ),
+            **KEPT,
+        },
         "Boards": resource(
             "AWS::Grafana::Workspace",
             AccountAccessType="CURRENT_ACCOUNT",
@@ -155,6 +173,8 @@ def test_correct_ones_have_no_finding() -> None:
         ({"Arrivals/EventPattern/detail-type/0": "Object created"}, "the nearest is 'Object Created'"),
         ({"Arrivals/EventPattern/detail/bucket/name/0": att("Data")}, "events have the name of an AWS::S3::Bucket"),
         ({"Slow/Dimensions/1/Value": "all"}, "which Data does not have"),
+        ({"Trail/IsLogging": False}, "the trail is off"),
+        ({"Notes/LogGroupName": "/fsx/notes"}, "in Notes, LogGroupName is '/fsx/notes'"),
     ],
 )
 def test_fails_a_mistake(changes: dict[str, Any], message: str) -> None:
