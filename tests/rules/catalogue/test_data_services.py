@@ -142,6 +142,14 @@ DATA: Template = {
             },
         },
         "Point": {"Type": "AWS::EFS::AccessPoint", "Properties": {"FileSystemId": {"Ref": "Files"}}},
+        "Mount": {
+            "Type": "AWS::EFS::MountTarget",
+            "Properties": {
+                "FileSystemId": {"Ref": "Files"},
+                "SubnetId": "subnet-0123456789abcdef0",
+                "SecurityGroups": ["sg-0123456789abcdef0"],
+            },
+        },
         "Copies": bucket(),
         "Data": bucket(
             ReplicationConfiguration={

@@ -166,15 +166,15 @@ def test_correct_ones_have_no_finding() -> None:
         ),
         ({"Metrics/AlertManagerDefinition": {"Fn::Sub": ALERTS.replace("us-west-2", "eu-west-1")}}, "are signed for eu-west-1"),
         ({"Boards/RoleArn": REMOVED}, "RoleArn is missing"),
-        ({"Busy/MetricName": "FreeStorageSpace", "Busy/ComparisonOperator": LESS}, "is in bytes, and the threshold is 90"),
+        ({"Busy/MetricName": "FreeStorageSpace", "Busy/ComparisonOperator": LESS}, "is in bytes, and the threshold 90 of them"),
         ({"Busy/MetricName": "cluster_node_count"}, "which is in /aws/sagemaker/Clusters or ContainerInsights"),
         ({"Letters/MessageRetentionPeriod": 86400}, "dead letters of Jobs are kept 86,400 seconds from their first sending"),
         ({"Data/NotificationConfiguration": REMOVED}, "Arrivals awaits events of Data, which sends none to EventBridge"),
         ({"Arrivals/EventPattern/detail-type/0": "Object created"}, "the nearest is 'Object Created'"),
-        ({"Arrivals/EventPattern/detail/bucket/name/0": att("Data")}, "events have the name of an AWS::S3::Bucket"),
+        ({"Arrivals/EventPattern/detail/bucket/name/0": att("Data")}, "is an ARN, and events have the name of the bucket"),
         ({"Slow/Dimensions/1/Value": "all"}, "which Data does not have"),
         ({"Trail/IsLogging": False}, "the trail is off"),
-        ({"Notes/LogGroupName": "/fsx/notes"}, "in Notes, LogGroupName is '/fsx/notes'"),
+        ({"Notes/LogGroupName": "/fsx/notes"}, "and the name of their group begins with /aws/fsx"),
     ],
 )
 def test_fails_a_mistake(changes: dict[str, Any], message: str) -> None:
