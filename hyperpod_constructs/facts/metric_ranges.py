@@ -30,12 +30,31 @@ OF_VALUES = ("Average", "Maximum", "Minimum")
 """Statistics that lie among the values of a metric, unlike a sum or a number of samples."""
 
 IN_BYTES: Mapping[str, tuple[str, ...]] = {
-    "AWS/FSx": ("FreeDataStorageCapacity", "FreeStorageCapacity", "StorageCapacity", "UsedStorageCapacity"),
-    "AWS/RDS": ("FreeStorageSpace", "FreeableMemory", "FreeLocalStorage"),
-    "AWS/EFS": ("StorageBytes", "BurstCreditBalance"),
+    "AWS/EFS": ("BurstCreditBalance", "PermittedThroughput", "StorageBytes"),
+    "AWS/ElastiCache": ("BytesUsedForCache", "FreeableMemory"),
+    "AWS/FSx": (
+        *("FreeDataStorageCapacity", "FreeStorageCapacity", "LogicalDiskUsage"),
+        *("PhysicalDiskUsage", "StorageCapacity", "UsedStorageCapacity"),
+    ),
+    "AWS/RDS": ("FreeLocalStorage", "FreeStorageSpace", "FreeableMemory", "VolumeBytesUsed"),
     "AWS/S3": ("BucketSizeBytes",),
 }
-"""Metrics of stores and memories, in bytes."""
+"""Metrics of stores and memories, in bytes.
+
+Sources: those above, https://docs.aws.amazon.com/AmazonElastiCache/latest/dg/CacheMetrics.HostLevel.html and
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/metrics-dimensions.html
+"""
 
 LEAST_BYTES = 1_000_000
-"""No store or memory is about this small: a limit below is of another unit."""
+"""Fewer bytes of a store or memory, but for none or one, were meant in another unit."""
+
+OF_REPLICATION = (
+    "BytesPendingReplication",
+    "OperationsFailedReplication",
+    "OperationsPendingReplication",
+    "ReplicationLatency",
+)
+"""Metrics of the replication of S3; their dimension `RuleId` is the id of a rule.
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/metrics-dimensions.html
+"""

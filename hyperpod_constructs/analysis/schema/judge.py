@@ -185,31 +185,26 @@ class _Judge:
                 return self._say(Kind.VALUE, (*path, *place), message, found, listed(dict.fromkeys(map(str, known))))
         return None
 
-    def _among(self, wanted: list[list[str]], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
-        """Texts of some places that are also at one of others; which is sure only if all of the others are known."""
-        used, given = ([one for each in paths for one in place_in(value, each) if one[1] is not ABSENT] for paths in wanted)
-        known = [as_str(one) for _, one in given]
-        strange = [(place, one) for place, one in used if as_str(one) is not None and as_str(one) not in known]
-        if not strange or not known or None in known:
-            return None
-        place, found = strange[0]
-        near = nearest(str(found), [str(one) for one in known])
-        message = f"{label(place)} is {quoted(found)}, which nothing there is called{f'; the nearest is {near}' if near else ''}"
-        return self._say(Kind.VALUE, (*path, *place), message, found, listed(dict.fromkeys(map(str, known))))
-
-    def _named_in(self, wanted: Mapping[str, list[Any]], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
-        """Names that items of a list have: of those that fit a third word, if there is one."""
-        for key, (of, name, *where) in wanted.items():
-            items = at(value, of)
-            every = items if isinstance(items, tuple) else () if items is ABSENT else None
-            fits = [one for one in every or () if all(self._apart(form, one, path)[0] is not False for form in where)]
-            names = [as_str(at(one, name)) for one in fits]
-            for place, one in place_in(value, key) if every is not None and None not in names else ():
+    def _named_in(self, wanted: Mapping[str, list[list[Any]]], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        """Names that items of lists have: of a list those that fit a third word, if there is one."""
+        for key, sources in wanted.items():
+            names = [name for of, name, *where in sources for name in self._names_of(at(value, *of.split("/")), name, where, path)]
+            for place, one in place_in(value, key) if None not in names else ():
                 if as_str(one) is not None and as_str(one) not in names:
-                    message = f"{label(place)} is {quoted(one)}, which is no {name} of {of}"
-                    allowed = listed(map(str, names)) if names else f"an item of {of}"
-                    return self._say(Kind.VALUE, (*path, *place), message, one, allowed)
+                    lists = " or ".join(of for of, *_ in sources)
+                    near = nearest(str(as_str(one)), list(map(str, names)))
+                    message = f"{label(place)} is {quoted(one)}, which is no {sources[0][1]} of {lists}"
+                    allowed = listed(dict.fromkeys(map(str, names))) if names else f"an item of {lists}"
+                    return self._say(
+                        Kind.VALUE, (*path, *place), f"{message}{f'; the nearest is {near}' if near else ''}", one, allowed
+                    )
         return None
+
+    def _names_of(self, items: Value, name: str, where: list[Any], path: Path) -> list[str | None]:
+        """The names of the items of a list that fit; `None` stands for those that are not known."""
+        every = items if isinstance(items, tuple) else () if items is ABSENT else None
+        fits = [one for one in every or () if all(self._apart(form, one, path)[0] is not False for form in where)]
+        return [None] if every is None else [as_str(at(one, name)) for one in fits]
 
     def _required(self, wanted: list[str], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         return self._needs(wanted, value, path) if isinstance(value, Mapping) else True
@@ -356,7 +351,6 @@ _Structure: TypeAlias = Callable[[_Judge, Any, Mapping[str, Any], Value, Path], 
 _STRUCTURES: Mapping[str, _Structure] = {
     "additionalProperties": _Judge._additional,
     "allOf": _Judge._all,
-    "among": _Judge._among,
     "anyOf": _Judge._any,
     "ascending": _Judge._ascending,
     "contains": _Judge._contains,

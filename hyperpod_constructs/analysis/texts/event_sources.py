@@ -19,6 +19,7 @@ from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts import events
 from hyperpod_constructs.facts.arn_forms import FORMS
 from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, alternatives_of, as_bool, as_items, at
 
@@ -51,7 +52,7 @@ def arns(rule: Resource) -> Slips:
 
 def bucket(resource: Resource) -> Slips:
     """A bucket whose events a rule awaits sends them to EventBridge."""
-    found = resource.template.model.resources(_RULE) if _is_silent(resource.get("NotificationConfiguration")) else ()
+    found = resource.template.model.resources(_RULE) if _is_silent(resource) else ()
     rule = next((one for one in found if _awaits(one, resource)), None)
     if rule is not None:
         message = f"{rule.logical_id} awaits events of {resource.logical_id}, which sends none to EventBridge"
@@ -69,12 +70,16 @@ def _awaits(rule: Resource, bucket: Resource) -> bool:
     return any(resource_of(one, _BUCKET) is bucket or (name is not None and known(one) == name) for one in given)
 
 
-def _is_silent(notifications: Value) -> bool:
-    """Whether a bucket surely sends nothing to EventBridge."""
-    if notifications is ABSENT:
-        return True
-    bridge = at(notifications, "EventBridgeConfiguration") if isinstance(notifications, Mapping) else {}
-    return bridge is ABSENT or as_bool(at(bridge, "EventBridgeEnabled")) is False
+def _is_silent(bucket: Resource) -> bool:
+    """Whether a bucket surely sends nothing to EventBridge: a custom resource may switch it on."""
+    given = bucket.get("NotificationConfiguration")
+    bridge = ABSENT if given is ABSENT else at(given, "EventBridgeConfiguration") if isinstance(given, Mapping) else {}
+    off = bridge is ABSENT or as_bool(at(bridge, "EventBridgeEnabled")) is False
+    return off and not any(bucket in references(one.get()) for one in bucket.template.model.resources() if _is_custom(one))
+
+
+def _is_custom(resource: Resource) -> bool:
+    return resource.type.startswith(("Custom::", "AWS::CloudFormation::Custom"))
 
 
 def names(rule: Resource) -> Slips:

@@ -44,7 +44,6 @@ MODULES: Mapping[str, Topic] = {
     "composite_alarms": Topic.ALARM,
     "costs": Topic.COMPANION,
     "dashboards": Topic.ALARM,
-    "data_events": Topic.NAME,
     "data_services": Topic.COMPANION,
     "databases": Topic.COMPANION,
     "delivery": Topic.DELIVERY,
@@ -63,6 +62,7 @@ MODULES: Mapping[str, Topic] = {
     "prometheus": Topic.PROMETHEUS,
     "record_families": Topic.NAME,
     "release_pipelines": Topic.COMPANION,
+    "replication_alarms": Topic.NAME,
     "scaling": Topic.NAME,
     "schedule_calls": Topic.SCHEDULE,
     "schedules": Topic.SCHEDULE,
@@ -127,7 +127,6 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     },
     "composite_alarms": {"AWS::CloudWatch::CompositeAlarm": "AlarmRule"},
     "costs": {"AWS::Budgets::Budget": "NotificationsWithSubscribers"},
-    "data_events": {"AWS::CloudWatch::Alarm": "MetricName", "AWS::Events::Rule": "EventPattern"},
     "data_services": {
         "AWS::DataSync::LocationEFS": "Ec2Config",
         "AWS::DataSync::Task": "",
@@ -183,6 +182,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "record_families": {"AWS::Route53::RecordSet": "Name"},
     "prometheus": {"AWS::APS::AlertManagerDefinition": "Definition", "AWS::APS::Workspace": "AlertManagerDefinition"},
     "release_pipelines": {"AWS::CodePipeline::Pipeline": "Stages"},
+    "replication_alarms": {"AWS::CloudWatch::Alarm": "MetricName"},
     "scaling": {"AWS::ApplicationAutoScaling::ScalableTarget": "ResourceId"},
     "schedule_calls": {"AWS::Scheduler::Schedule": "Target"},
     "schedules": {

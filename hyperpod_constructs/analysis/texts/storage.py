@@ -20,12 +20,13 @@ from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJud
 from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
 from hyperpod_constructs.facts.backups import BACKED_UP
+from hyperpod_constructs.facts.lustre import LOG_GROUPS
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.globs import glob
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_int, at, is_known
 
-_LOGS = "arn:*:logs:*:log-group:/aws/fsx*"
+_LOGS = f"arn:*:logs:*:log-group:{LOG_GROUPS}*"
 _HEADER = "s3:x-amz-server-side-encryption"
 _FILE_SYSTEM, _LINK = "AWS::FSx::FileSystem", "AWS::FSx::DataRepositoryAssociation"
 _VAULT = "AWS::Backup::BackupVault"
@@ -35,8 +36,8 @@ def file_system(resource: Resource) -> Slips:
     """The preferred subnet of a file system is one of its subnets, and its log group has a name for FSx."""
     logs = resource.get("LustreConfiguration", "LogConfiguration", "Destination")
     if isinstance(logs, str | Text) and (_matches(logs, _LOGS) is False or _is_of_other_group(logs)):
-        message = f"logs go to {quoted(logs)}, and the name of their group begins with /aws/fsx"
-        yield Slip(message, "a log group of /aws/fsx", ("LustreConfiguration", "LogConfiguration", "Destination"), logs)
+        message = f"logs go to {quoted(logs)}, and the name of their group begins with {LOG_GROUPS}"
+        yield Slip(message, f"a log group of {LOG_GROUPS}", ("LustreConfiguration", "LogConfiguration", "Destination"), logs)
     yield from _export(resource)
     for kind in ("OntapConfiguration", "OpenZFSConfiguration", "WindowsConfiguration"):
         preferred, subnets = resource.get(kind, "PreferredSubnetId"), resource.get("SubnetIds")
@@ -47,10 +48,10 @@ def file_system(resource: Resource) -> Slips:
 
 
 def _is_of_other_group(logs: str | Text) -> bool:
-    """Whether a text with a log group has one whose name does not begin with /aws/fsx."""
+    """Whether a text with a log group has one whose name is not one of FSx."""
     groups = [target_of(one) for one in logs.references if one.attribute is None] if isinstance(logs, Text) else []
     names = [known(one.get("LogGroupName")) for one in groups if one.type == "AWS::Logs::LogGroup"]
-    return any(one is not None and not one.startswith("/aws/fsx") for one in names)
+    return any(one is not None and not one.startswith(LOG_GROUPS) for one in names)
 
 
 def _export(resource: Resource) -> Slips:

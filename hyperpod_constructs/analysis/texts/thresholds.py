@@ -33,7 +33,7 @@ def threshold(alarm: Resource) -> Slips:
         yield Slip(f"{name} is never below {limit:g}", "a threshold above 0", ("Threshold",), alarm.get("Threshold"), dead=True)
     elif (operator == "GreaterThanOrEqualToThreshold" and limit <= 0) or (operator == "GreaterThanThreshold" and limit < 0):
         yield Slip(f"{name} is always {limit:g} or more", "a threshold above 0", ("Threshold",), alarm.get("Threshold"), dead=True)
-    elif name in IN_BYTES.get(namespace, ()) and 0 < limit < LEAST_BYTES:
+    elif name in IN_BYTES.get(namespace, ()) and 1 < limit < LEAST_BYTES and known(alarm.get("Statistic")) != "SampleCount":
         message = f"{name} is in bytes, and the threshold is {limit:g}"
         yield Slip(message, "bytes, such as 500000000000", ("Threshold",), alarm.get("Threshold"), dead=True)
     elif name in PERCENTAGES.get(namespace, ()) and known(alarm.get("Statistic")) in OF_VALUES:
