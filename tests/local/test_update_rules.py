@@ -81,7 +81,10 @@ def test_fails_if_the_role_may_not_read_the_alarms(cloud: Cloud, call: Call, whe
 
 @pytest.mark.parametrize("where", PLACES)
 def test_a_correct_deployment_is_taken(cloud: Cloud, call: Call, where: str) -> None:
-    ask(cloud, call, where, {**sizes(100, 100, kind="CAPACITY_PERCENTAGE"), **alarm(cloud), "WaitIntervalInSeconds": 1})
+    config = {**sizes(100, 100, kind="CAPACITY_PERCENTAGE"), **alarm(cloud), "WaitIntervalInSeconds": 1}
+    ask(cloud, call, where, config)
+    (group,) = described(call)["InstanceGroups"]
+    assert (group["ActiveSoftwareUpdateConfig"] if where == "request" else group[where]["DeploymentConfig"]) == config
 
 
 def test_an_alarm_that_is_gone_does_not_keep_nodes_from_coming(cloud: Cloud, call: Call) -> None:
