@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hyperpod_constructs.templates.globs import glob
-from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import Value, as_items, at
+
+if TYPE_CHECKING:
+    from hyperpod_constructs.templates.model import Resource
 
 _METADATA_KEY = "HyperPodRules"
 """The key of a resource's metadata that accepts findings:

@@ -85,6 +85,8 @@ MISTAKES: list[tuple[str, str, str, Any, str]] = [
     ("schedules", "HP-TXT-001", "Once/FlexibleTimeWindow/MaximumWindowInMinutes", REMOVED, "has no MaximumWindowInMinutes"),
     ("schedules", "HP-TXT-001", "Once/FlexibleTimeWindow/Mode", "OFF", "that is OFF has MaximumWindowInMinutes"),
     ("schedules", "HP-TXT-001", "Once/EndDate", "2026-11-30T00:00:00Z", "ends before it starts"),
+    ("schedules", "HP-TXT-001", "Probe/RunConfig/TimeoutInSeconds", 301, "begins each 300 seconds"),
+    ("schedules", "HP-TXT-001", "Probe/Schedule/Expression", "rate(4 minutes)", "begins each 240 seconds"),
     ("schedules", "HP-TXT-001", "Plan/BackupPlan/BackupPlanRule/0/ScheduleExpression", "rate(1 day)", "of the kind 'rate'"),
     ("schedules", "HP-TXT-001", "Plan/BackupPlan/BackupPlanRule/0/StartWindowMinutes", 30, "30 minutes"),
     ("schedules", "HP-TXT-001", "Plan/BackupPlan/BackupPlanRule/0/CompletionWindowMinutes", 60, "to complete has 60"),

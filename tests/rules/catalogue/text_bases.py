@@ -64,6 +64,16 @@ SCHEDULES = {
             "Input": '{"ClusterName": "training"}',
         },
     ),
+    "Probe": resource(
+        "AWS::Synthetics::Canary",
+        Name="login",
+        Code={"Handler": "login.handler", "Script": "def handler(event, context): ..."},
+        ArtifactS3Location="s3://canaries/login",
+        ExecutionRoleArn=ROLE,
+        RuntimeVersion="syn-python-selenium-7.0",
+        Schedule={"Expression": "rate(5 minutes)"},
+        RunConfig={"TimeoutInSeconds": 300},
+    ),
     "Chosen": resource(
         "AWS::Backup::BackupSelection",
         BackupPlanId={"Ref": "Plan"},
