@@ -506,14 +506,15 @@ def _limits(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     for operation in [one for one in operations if one in _model(model)["operations"]][:1]:
         found = _sure(_request(model, operation, schema))
     limits = _deep(found, _sure(_of_shapes(_model(model)["shapes"], schema, schema, ())))
-    return _without_lists(limits) if service in _EITHER_CASE else limits
+    left_out = {"enum": service in _EITHER_CASE, "required": service not in SERVICES}
+    return _without([word for word, leaves in left_out.items() if leaves], limits)
 
 
-def _without_lists(node: Any) -> Any:
-    """Limits without lists of words, and without what is empty then."""
-    found = {word: value for word, value in node.items() if word not in ("enum", "items", "properties", "additionalProperties")}
-    children = {name: child for name, one in node.get("properties", {}).items() if (child := _without_lists(one))}
-    items = _without_lists(node["items"]) if "items" in node else None
+def _without(words: Sequence[str], node: Any) -> Any:
+    """Limits without some words, and without what is empty then."""
+    found = {word: value for word, value in node.items() if word not in (*words, "items", "properties", "additionalProperties")}
+    children = {name: child for name, one in node.get("properties", {}).items() if (child := _without(words, one))}
+    items = _without(words, node["items"]) if "items" in node else None
     nested = {"properties": children, "additionalProperties": True} if children else {}
     return found | nested | ({"items": items} if items else {})
 
@@ -647,7 +648,7 @@ def _shape_limits(
     if node.get("readOnly") or "format" in node:
         return {}
     if shape["type"] == "structure":
-        return _request_limits(shapes, shape["members"], schema, node, above)
+        return _request_limits(shapes, shape["members"], schema, node, above) | _required(shape, node)
     if shape["type"] in ("blob", "map"):
         return {}
     words = shape_words(shape)
@@ -664,6 +665,14 @@ def _shape_limits(
         if items:
             found["items"] = items
     return found
+
+
+def _required(shape: Mapping[str, Any], node: Mapping[str, Any]) -> dict[str, Any]:
+    """The members that a structure of a request must have, of those that the schema leaves open."""
+    own = {name.casefold(): name for name, child in node.get("properties", {}).items() if not child.get("readOnly")}
+    wanted = {own[name.casefold()] for name in shape.get("required", ()) if name.casefold() in own} - {*node.get("required", ())}
+    wanted = {name for name in wanted if not name.endswith("Name")}  # CloudFormation makes some of them
+    return {"required": sorted(wanted), "additionalProperties": True} if wanted and _is_alike(shape, node) else {}
 
 
 def _is_same_list(enum: Iterable[str], folded: Iterable[str] | None) -> bool:

@@ -18,9 +18,17 @@ FILES, VOLUME, COPY, TARGET = (
     "AWS::ApplicationAutoScaling::ScalableTarget",
 )
 DATABASE, TABLE, POLICY = "AWS::RDS::DBInstance", "AWS::DynamoDB::Table", "AWS::ApplicationAutoScaling::ScalingPolicy"
-MADE: dict[str, Any] = {"Engine": "mysql", "MasterUsername": "a", "ManageMasterUserPassword": True, "AllocatedStorage": "100"}
+MADE: dict[str, Any] = {
+    "DBInstanceClass": "db.m7g.large",
+    "Engine": "mysql",
+    "MasterUsername": "a",
+    "ManageMasterUserPassword": True,
+    "AllocatedStorage": "100",
+}
 UNITS = {"ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}}
 TARGETED = {"ScalingTargetId": "target"}
+TEMPLATE, BUCKET, ROLE = "AWS::EC2::LaunchTemplate", "AWS::S3::Bucket", "arn:aws:iam::123456789012:role/one"
+PYTHON = {"Handler": "index.handler", "Runtime": "python3.14"}
 SECRET = "AWS::SecretsManager::Secret"
 TLS = {"TransitEncryptionEnabled": True, "CacheSubnetGroupName": "cache"}
 FAILING = {"AutomaticFailoverEnabled": True, "NumNodeGroups": 1}
@@ -45,7 +53,21 @@ def scaled(service: str) -> dict[str, Any]:
 
 def exported(clients: str) -> dict[str, Any]:
     exports = ({"ClientConfigurations": ({"Clients": clients, "Options": ("rw",)},)},)
-    return {"OpenZFSConfiguration": {"RootVolumeConfiguration": {"NfsExports": exports}}}
+    return zfs(RootVolumeConfiguration={"NfsExports": exports})
+
+
+def zfs(**more: Any) -> dict[str, Any]:
+    configuration = {"DeploymentType": "SINGLE_AZ_HA_2", "ThroughputCapacity": 320, **more}
+    return {"FileSystemType": "OPENZFS", "StorageCapacity": 1024, "OpenZFSConfiguration": configuration}
+
+
+def launched(**more: Any) -> dict[str, Any]:
+    return {"LaunchTemplateData": {"BlockDeviceMappings": ({"DeviceName": "/dev/xvda", "Ebs": more},)}}
+
+
+def copied(**more: Any) -> dict[str, Any]:
+    rules = ({"Status": "Enabled", "Priority": 1, **more},)
+    return {"VersioningConfiguration": {"Status": "Enabled"}, "ReplicationConfiguration": {"Role": ROLE, "Rules": rules}}
 
 
 def generated(**more: bool) -> dict[str, Any]:
@@ -228,6 +250,26 @@ def volume(**settings: Any) -> dict[str, Any]:
         ),
         (WAREHOUSE, {"IamRoles": ("lake",)}, {"IamRoles": ("arn:aws:iam::123456789012:role/lake",)}),
         ("AWS::Backup::BackupSelection", {"BackupSelection": {}}, {"BackupSelection": {"Resources": ("*",)}}),
+        (FILES, zfs(RootVolumeConfiguration={"UserAndGroupQuotas": ({"Type": "USER", "Id": 0},)}), zfs()),
+        (FILES, zfs(ThroughputCapacity=None), zfs()),
+        (FILES, {"FileSystemType": "OPENZFS", "StorageCapacity": 64}, zfs()),
+        (FILES, {"FileSystemType": "LUSTRE", "StorageType": "SSD"}, {"FileSystemType": "LUSTRE", "BackupId": "backup-1"}),
+        (DATABASE, {**MADE, "DBInstanceClass": None}, {"DBSnapshotIdentifier": "last"}),
+        (DATABASE, {**MADE, "MonitoringRoleArn": ROLE}, {**MADE, "MonitoringRoleArn": ROLE, "MonitoringInterval": 60}),
+        ("AWS::RDS::DBCluster", {"MasterUsername": "a", "ManageMasterUserPassword": True}, {"SnapshotIdentifier": "last"}),
+        ("AWS::Lambda::Function", {**PYTHON, "Code": {}}, {**PYTHON, "Code": {"ZipFile": "..."}}),
+        ("AWS::Lambda::EventSourceMapping", {"FunctionName": "f"}, {"FunctionName": "f", "EventSourceArn": ROLE}),
+        ("AWS::IAM::OIDCProvider", {"ClientIdList": ("sts.amazonaws.com",)}, {"Url": "https://example.com"}),
+        ("AWS::IAM::RolePolicy", {}, {"PolicyDocument": {}}),
+        ("AWS::SageMaker::Domain", {"VpcId": "vpc-1"}, {"DomainSettings": {"UnifiedStudioSettings": {}}}),
+        (TEMPLATE, launched(KmsKeyId="key"), launched(KmsKeyId="key", Encrypted=True)),
+        (TEMPLATE, launched(Throughput=250), launched(Throughput=250, VolumeType="gp3")),
+        (BUCKET, {"LifecycleConfiguration": {"Rules": ({},)}}, {"LifecycleConfiguration": {"Rules": ({"ExpirationInDays": 3},)}}),
+        (BUCKET, copied(Filter={"Prefix": "a"}), copied(Filter={"Prefix": "a"}, DeleteMarkerReplication={"Status": "Enabled"})),
+        (BUCKET, copied(DeleteMarkerReplication={"Status": "Enabled"}), copied()),
+        ("AWS::SNS::TopicPolicy", {"Topics": ()}, {"Topics": ("topic",)}),
+        ("AWS::SQS::QueuePolicy", {"Queues": ()}, {"Queues": ("queue",)}),
+        ("AWS::EKS::FargateProfile", {"Selectors": ()}, {"Selectors": ({"Namespace": "tools"},)}),
     ],
 )
 def test_a_demand_refuses_one_thing_and_takes_the_nearest_right_one(

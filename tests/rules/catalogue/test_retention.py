@@ -75,7 +75,11 @@ def test_a_database_that_is_protected_is_not_deleted(kind: str, protection: obje
             "MasterUsername": "slurm",
             "ManageMasterUserPassword": True,
             "DeletionProtection": protection,
-            **({"AllocatedStorage": "20", "StorageEncrypted": True} if kind.endswith("Instance") else SECONDARY),
+            **(
+                {"AllocatedStorage": "20", "DBInstanceClass": "db.m7g.large", "StorageEncrypted": True}
+                if kind.endswith("Instance")
+                else SECONDARY
+            ),
         },
         "DeletionPolicy": "Delete",
         "UpdateReplacePolicy": "Delete",
