@@ -510,7 +510,7 @@ def _limits(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     return _without([word for word, leaves in left_out.items() if leaves], limits)
 
 
-def _without(words: Sequence[str], node: Any) -> Any:
+def _without(words: Sequence[str], node: Mapping[str, Any]) -> dict[str, Any]:
     """Limits without some words, and without what is empty then."""
     found = {word: value for word, value in node.items() if word not in (*words, "items", "properties", "additionalProperties")}
     children = {name: child for name, one in node.get("properties", {}).items() if (child := _without(words, one))}

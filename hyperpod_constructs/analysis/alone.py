@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from hyperpod_constructs.analysis.clusters import clusters
 from hyperpod_constructs.analysis.references.places import Call, calls
 from hyperpod_constructs.analysis.schema.judge import fits
 from hyperpod_constructs.facts.partners import Partner, partners
@@ -25,17 +26,51 @@ class Alone(NamedTuple):
 
 
 def alone(model: Model) -> Iterator[Alone]:
-    """The resources that surely have no partner: nothing hands them to another stack, or to a program."""
+    """The resources that surely have no partner of a type that they need."""
+    return (one for one in _without(model) if one.partner.names)
+
+
+def unused(model: Model) -> Iterator[Alone]:
+    """The resources that others only use, and that surely none uses; templates without a cluster may be a part of a deployment."""
+    return (one for one in _without(model) if not one.partner.names and clusters(model))
+
+
+def _without(model: Model) -> Sequence[Alone]:
+    return model.cached(_without, lambda: tuple(_searched(model)))
+
+
+def _searched(model: Model) -> Iterator[Alone]:
+    """The resources without a partner: nothing hands them to another stack, or to a program."""
     for one in partners() if model.complete else ():
+        has = _is_named if one.names else _is_used
         for resource in model.resources(one.type):
             needs = resource.exists and not resource.template.rewritten and (one.when is None or fits(one.when, resource.get()))
-            if needs and not _is_named(resource, one.names) and not _is_handed_on(resource):
+            if needs and not has(resource, one) and not _is_handed_on(resource):
                 yield Alone(resource, one)
 
 
-def _is_named(resource: Resource, names: tuple[tuple[str, str | None], ...]) -> bool:
+def _is_used(resource: Resource, partner: Partner) -> bool:
+    """Whether any other resource names it, of no type that only describes it."""
+    return not users(resource.template.model).get(resource, frozenset()) <= partner.beside
+
+
+def users(model: Model) -> Mapping[Resource, frozenset[str]]:
+    """The types of the other resources that name a resource; computed once."""
+    return model.cached(users, lambda: _users(model))
+
+
+def _users(model: Model) -> Mapping[Resource, frozenset[str]]:
+    found: dict[Resource, set[str]] = {}
+    for one in model.resources():
+        for named in references(one.get()):
+            if named is not one:
+                found.setdefault(named, set()).add(one.type)
+    return {resource: frozenset(types) for resource, types in found.items()}
+
+
+def _is_named(resource: Resource, partner: Partner) -> bool:
     """Whether one of these properties names it, or names none of its kind that is known, and so may name it."""
-    for type_, name in names:
+    for type_, name in partner.names:
         for other in resource.template.model.resources(type_):
             value = other.get() if name is None else other.get(name)
             named = set(references(value))

@@ -113,7 +113,7 @@ def _past_interface(source: Side, endpoint: Resource) -> Iterator[Hop]:
     if names == ():
         yield Hop(endpoint, False, "has no SubnetIds, and so no address", ("SubnetIds",))
     yield from inside(source, target, Traffic())
-    if endpoint.get("SecurityGroupIds") is ABSENT and source.groups is not None:
+    if endpoint.get("SecurityGroupIds") in (ABSENT, ()) and source.groups is not None:
         vpc = resource_of(endpoint.get("VpcId"))
         opened = any(is_resource(rule.get("GroupId"), vpc) is not False for rule in model.resources(INGRESS)) if vpc else True
         says = "has the default security group of its VPC, which admits only itself"

@@ -15,7 +15,8 @@ class Partner(NamedTuple):
     """A resource that another needs to have an effect.
 
     :param when: a schema of the properties of the one that is alone; it needs the partner where they fit it.
-    :param names: the types of which one names it, each with the only property that can, if it has one.
+    :param names: the types of which one names it, each with the only property that can, if it has one; none if any may.
+    :param beside: the types that name it and do not use it, where any other may.
     :param words: what a partner does.
     """
 
@@ -23,15 +24,28 @@ class Partner(NamedTuple):
     when: Schema | None
     names: tuple[tuple[str, str | None], ...]
     words: str
+    beside: frozenset[str] = frozenset()
+
+
+_ANY, _BUT = "*", " but "
 
 
 @cache
 def partners() -> Sequence[Partner]:
     """All partners."""
-    return [
-        Partner(type_, opened(json.loads(when)) if when else None, tuple(map(_named_by, names.split(","))), words)
-        for type_, when, names, words, _ in rows("partners.tsv")
-    ]
+    return [_partner(*cells[:4]) for cells in rows("partners.tsv")]
+
+
+def _partner(type_: str, when: str, names: str, words: str) -> Partner:
+    first, *beside = names.split(_BUT)
+    named = tuple(map(_named_by, first.split(","))) if first != _ANY else ()
+    return Partner(
+        type_,
+        opened(json.loads(when)) if when else None,
+        named,
+        words,
+        frozenset(one for text in beside for one in text.split(",")),
+    )
 
 
 def _named_by(text: str) -> tuple[str, str | None]:

@@ -70,7 +70,14 @@ def _audible(rules: Iterable[Rule], model: Model, failures: list[Finding], accep
     """What these rules say, without what is silenced or accepted."""
     hits = _of_one_voice([(current, hit, finding) for current in rules for hit, finding in _heard(current, model, failures)])
     silent = _silenced(hits)
+    failing = any(map(_fails, {one[0] for one in hits}))
+    hits = [one for one in hits if not (failing and one[0].last)]
     return [one for one in hits if (one[0].id, one[1].resource) not in silent and not accepted.covers(one[0].ids, one[1].resource)]
+
+
+def _fails(rule: Rule) -> bool:
+    """Whether what a rule finds fails: errors do, and ways that end."""
+    return rule.level is Level.ERROR or rule.id.startswith("HP-REACH-")
 
 
 def _heard(rule: Rule, model: Model, failures: list[Finding]) -> list[tuple[Hit, Finding]]:

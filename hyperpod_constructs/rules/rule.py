@@ -67,6 +67,8 @@ class Rule:
     """CDK's own validation of a synthesis says the same."""
     because: tuple[str | int, ...] = ()
     """The place of the setting that a subject lacks, or `ORDER`: one finding is enough for all that need it."""
+    last: bool = False
+    """It is silent while another rule has an error, or a way ends: its finding may be gone with the mistake."""
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -108,6 +110,7 @@ def rule(
     yields: bool = False,
     validated: bool = False,
     because: tuple[str | int, ...] = (),
+    last: bool = False,
 ) -> Callable[[_Judge], _Judge]:
     """Register the decorated function as a rule; the function stays as it is. One function can judge for a family of rules.
 
@@ -126,6 +129,7 @@ def rule(
     :param validated: CDK's own validation says the same, so the plug-in does not.
     :param because: the place of the setting that a subject lacks; of several findings that it would end, one is said; `ORDER` for
         a resource that does not await another.
+    :param last: silent while another rule has an error, or a way ends.
     :raises ValueError: if the id is malformed or taken.
     """
     if not _ID.fullmatch(id):
@@ -150,6 +154,7 @@ def rule(
             yields=yields,
             validated=validated,
             because=because,
+            last=last,
         )
         return judge
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
-from hyperpod_constructs.analysis.alone import alone
+from hyperpod_constructs.analysis.alone import alone, unused
 from hyperpod_constructs.analysis.clusters import labels
 from hyperpod_constructs.analysis.early import Early, closed_ways
 from hyperpod_constructs.analysis.first_calls import early_calls
@@ -126,3 +126,16 @@ def nothing_is_alone(model: Model) -> Iterator[Hit]:
     for resource, found in grouped((one.resource, one.partner) for one in alone(model)).items():
         words = " and ".join(f"no {' or '.join(type_ for type_, _ in one.names)}, which {one.words}" for one in found)
         yield Hit(resource, (), f"{resource.logical_id} has {words}")
+
+
+@warning(
+    "HP-DEP-006",
+    title="what only others use is used",
+    why="it deploys and does nothing: often a reference leads to its neighbour, or was forgotten",
+    fix="let what needs it name it, hand it on as an output, or take it out",
+    allowed="a resource or an output that names it",
+    source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html",
+    last=True,
+)
+def nothing_is_unused(model: Model) -> Iterator[Hit]:
+    return (Hit(one.resource, (), f"{one.resource.logical_id} has nothing that {one.partner.words}") for one in unused(model))

@@ -234,6 +234,7 @@ CASES = [
     Case(COME_UP, SLURM, asking("8.8.8.8"), {**asking("8.8.8.8"), **OUT}),
     Case(USE, CLOSED, {"Endpoint1/SubnetIds": []}, {"Endpoint1/SubnetIds": ["subnet-0123456789abcdef0"]}),
     Case(USE, CLOSED, {"Endpoint2/SecurityGroupIds": REMOVED}, {"Endpoint2/SecurityGroupIds": ["sg-0123456789abcdef0"]}),
+    Case(USE, CLOSED, {"Endpoint2/SecurityGroupIds": []}, {"Endpoint2/SecurityGroupIds": ["sg-0123456789abcdef0"]}),
     Case(
         USE,
         edited(edited(CLOSED, PRIVATE), {"Endpoint0/SecurityGroupIds": [ref("Endpoints")]}),
