@@ -8,7 +8,9 @@ from dataclasses import replace
 
 from hyperpod_constructs.analysis.references.choices import choice_without, named_conditions
 from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, entry, names, once, section
+from hyperpod_constructs.analysis.schema.judge import fits
 from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
+from hyperpod_constructs.facts.lacking_attributes import lacking
 from hyperpod_constructs.facts.property_schemas import attributes
 from hyperpod_constructs.facts.template_parts import NOT_IN_CONDITIONS
 from hyperpod_constructs.templates.documents import NESTED_STACK, resources_of
@@ -185,9 +187,17 @@ def _attribute(call: Call, owner: str, attribute: str) -> Misreference | None:
         return _output(call, resource, attribute)
     known = attributes(resource.type)
     if known is None or attribute in known or any("*" in name for name in known if name.startswith(f"{attribute}.")):
-        return None
+        return _lacking(call, resource, attribute)
     message = f"{owner} is an {resource.type}, which has no attribute {attribute}{meant(attribute, known)}"
     return call.mistake(message, f"{owner}.{attribute}", listed(sorted(known)) or "no attribute; Ref gives its id")
+
+
+def _lacking(call: Call, resource: Resource, attribute: str) -> Misreference | None:
+    """An attribute of the type that the resource does not have, with its settings."""
+    schema, words = lacking().get((resource.type, attribute), (None, ""))
+    if schema is None or not resource.exists or not fits(schema, resource.get()):
+        return None
+    return call.mistake(f"{resource.logical_id} {words}, and has no {attribute}", attribute, "an attribute that it has")
 
 
 def _output(call: Call, stack: Resource, attribute: str) -> Misreference | None:

@@ -492,3 +492,39 @@ def test_a_bucket_is_not_its_own_copy(destination: Any, rules: list[str]) -> Non
     }
     kept = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
     assert rules_of(edited(SLURM, {"Models": {"Type": "AWS::S3::Bucket", **kept, "Properties": properties}})) == rules
+
+
+@pytest.mark.parametrize(
+    ("kind", "attribute", "wrong", "right"),
+    [
+        ("DynamoDB::Table", "StreamArn", {}, {"StreamSpecification": {"StreamViewType": "KEYS_ONLY"}}),
+        ("EC2::VPCEndpoint", "DnsEntries", {"VpcEndpointType": "Gateway"}, {"VpcEndpointType": "Interface"}),
+        ("EC2::VPCEndpoint", "NetworkInterfaceIds", {}, {"VpcEndpointType": {"Ref": "Kind"}}),
+        ("EKS::Cluster", "EncryptionConfigKeyArn", {}, {"EncryptionConfig": [{}]}),
+        ("FSx::FileSystem", "LustreMountName", {"FileSystemType": "OPENZFS"}, {"FileSystemType": "LUSTRE"}),
+        ("FSx::FileSystem", "RootVolumeId", {"FileSystemType": "LUSTRE"}, {"FileSystemType": "OPENZFS"}),
+        (
+            "Grafana::Workspace",
+            "SsoClientId",
+            {"AuthenticationProviders": ["SAML"]},
+            {"AuthenticationProviders": ["AWS_SSO", "SAML"]},
+        ),
+        ("RDS::DBCluster", "MasterUserSecret.SecretArn", {}, {"ManageMasterUserPassword": True}),
+        (
+            "RDS::DBInstance",
+            "MasterUserSecret.SecretArn",
+            {"ManageMasterUserPassword": False},
+            {"ManageMasterUserPassword": "true"},
+        ),
+        ("SageMaker::Domain", "SingleSignOnApplicationArn", {"AuthMode": "IAM"}, {"AuthMode": "SSO"}),
+    ],
+)
+def test_settings_decide_on_attributes(kind: str, attribute: str, wrong: dict[str, object], right: dict[str, object]) -> None:
+    for properties, found in ((wrong, True), (right, False)):
+        template = with_sections(SLURM, Parameters={"Kind": {"Type": "String"}}, Outputs={"It": {"Value": att(attribute)}})
+        template["Resources"] = {**SLURM["Resources"], "Other": {"Type": f"AWS::{kind}", "Properties": properties}}
+        assert ("HP-REF-002" in rules_of(template)) is found
+
+
+def att(attribute: str) -> dict[str, object]:
+    return {"Fn::GetAtt": ["Other", attribute]}
