@@ -494,6 +494,13 @@ def test_a_bucket_is_not_its_own_copy(destination: Any, rules: list[str]) -> Non
     assert rules_of(edited(SLURM, {"Models": {"Type": "AWS::S3::Bucket", **kept, "Properties": properties}})) == rules
 
 
+ZFS = {
+    "FileSystemType": "OPENZFS",
+    "StorageCapacity": 64,
+    "OpenZFSConfiguration": {"DeploymentType": "SINGLE_AZ_HA_2", "ThroughputCapacity": 160},
+}
+
+
 @pytest.mark.parametrize(
     ("kind", "attribute", "wrong", "right"),
     [
@@ -501,15 +508,15 @@ def test_a_bucket_is_not_its_own_copy(destination: Any, rules: list[str]) -> Non
         ("EC2::VPCEndpoint", "DnsEntries", {"VpcEndpointType": "Gateway"}, {"VpcEndpointType": "Interface"}),
         ("EC2::VPCEndpoint", "NetworkInterfaceIds", {}, {"VpcEndpointType": {"Ref": "Kind"}}),
         ("EKS::Cluster", "EncryptionConfigKeyArn", {}, {"EncryptionConfig": [{}]}),
-        ("FSx::FileSystem", "LustreMountName", {"FileSystemType": "OPENZFS"}, {"FileSystemType": "LUSTRE"}),
-        ("FSx::FileSystem", "RootVolumeId", {"FileSystemType": "LUSTRE"}, {"FileSystemType": "OPENZFS"}),
+        ("FSx::FileSystem", "LustreMountName", ZFS, {"FileSystemType": "LUSTRE"}),
+        ("FSx::FileSystem", "RootVolumeId", {"FileSystemType": "LUSTRE", "StorageCapacity": 1200}, ZFS),
         (
             "Grafana::Workspace",
             "SsoClientId",
             {"AuthenticationProviders": ["SAML"]},
             {"AuthenticationProviders": ["AWS_SSO", "SAML"]},
         ),
-        ("RDS::DBCluster", "MasterUserSecret.SecretArn", {}, {"ManageMasterUserPassword": True}),
+        ("RDS::DBCluster", "MasterUserSecret.SecretArn", {"SnapshotIdentifier": "last"}, {"ManageMasterUserPassword": True}),
         (
             "RDS::DBInstance",
             "MasterUserSecret.SecretArn",
