@@ -45,6 +45,16 @@ Sources: those above, https://docs.aws.amazon.com/AmazonElastiCache/latest/dg/Ca
 https://docs.aws.amazon.com/AmazonS3/latest/userguide/metrics-dimensions.html
 """
 
+FREE: Mapping[tuple[str, str], tuple[str, tuple[str, ...]]] = {
+    ("AWS/FSx", "FreeDataStorageCapacity"): ("FileSystemId", ("StorageCapacity",)),
+    ("AWS/RDS", "FreeStorageSpace"): ("DBInstanceIdentifier", ("AllocatedStorage", "MaxAllocatedStorage")),
+}
+"""By namespace and metric of free bytes, the dimension that names the store, and its sizes in GiB.
+
+Sources: https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html and
+https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html
+"""
+
 LEAST_BYTES = 1_000_000
 """Fewer bytes of a store or memory, but for none or one, were meant in another unit."""
 

@@ -18,6 +18,11 @@ WRITE_ZONE = (
     "write a zone of the stack's region (ids look like usw2-az4, names like us-west-2a), or deploy to the region of the zone "
     "(AWS_REGION)"
 )
+MOST_ZONES = 6
+"""Most zones of a region, in us-east-1: `Fn::GetAZs` gives no more.
+
+Source: https://docs.aws.amazon.com/global-infrastructure/latest/regions/aws-availability-zones.html
+"""
 _WORDS = (("gov", "g"), ("north", "n"), ("south", "s"), ("central", "c"), ("east", "e"), ("west", "w"))
 
 

@@ -263,6 +263,8 @@ def volume(**settings: Any) -> dict[str, Any]:
         ("AWS::IAM::RolePolicy", {}, {"PolicyDocument": {}}),
         ("AWS::SageMaker::Domain", {"VpcId": "vpc-1"}, {"DomainSettings": {"UnifiedStudioSettings": {}}}),
         (TEMPLATE, launched(KmsKeyId="key"), launched(KmsKeyId="key", Encrypted=True)),
+        (TEMPLATE, launched(VolumeSize=0), launched(VolumeSize=100)),
+        (DATABASE, {**MADE, "MaxAllocatedStorage": 70000}, {**MADE, "MaxAllocatedStorage": 65536}),
         (TEMPLATE, launched(Throughput=250), launched(Throughput=250, VolumeType="gp3")),
         (BUCKET, {"LifecycleConfiguration": {"Rules": ({},)}}, {"LifecycleConfiguration": {"Rules": ({"ExpirationInDays": 3},)}}),
         (BUCKET, copied(Filter={"Prefix": "a"}), copied(Filter={"Prefix": "a"}, DeleteMarkerReplication={"Status": "Enabled"})),

@@ -11,6 +11,7 @@ from hyperpod_constructs.analysis.references.places import Call, Misreference, c
 from hyperpod_constructs.analysis.references.splits import of_an_arn
 from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
 from hyperpod_constructs.facts.template_parts import PAIRS
+from hyperpod_constructs.facts.zones import MOST_ZONES
 from hyperpod_constructs.templates.documents import resources_of
 from hyperpod_constructs.templates.model import Model
 from hyperpod_constructs.templates.raw import Raw
@@ -76,7 +77,8 @@ def _judged(call: Call) -> Iterator[Misreference]:
         resolve = call.template.resolver.resolve
         said = _JUDGES[call.name]([resolve(one) for one in call.argument]) if call.name != "Fn::FindInMap" else _keys(call)
         if call.name == "Fn::Select":
-            said = said or _of_few_blocks(call, call.argument) or _undivided(call, call.argument) or of_an_arn(call, call.argument)
+            judges = (_of_few_blocks, _of_few_zones, _undivided, of_an_arn)
+            said = said or next((found for judge in judges if (found := judge(call, call.argument)) is not None), None)
         if said is not None and (call.sure or call.name == "Fn::Cidr"):
             yield call.mistake(said[0], said[1], said[2])
 
@@ -137,6 +139,14 @@ def _of_few_blocks(call: Call, argument: list[Raw]) -> _Said:
     if count is None or index is None or index < count:
         return None
     return f"Fn::Select takes block {index} of {count}", index, f"0 to {count - 1}"
+
+
+def _of_few_zones(call: Call, argument: list[Raw]) -> _Said:
+    """An index beyond the zones of any region."""
+    index = as_int(call.template.resolver.resolve(argument[0]))
+    if index is None or index < MOST_ZONES or not isinstance(argument[1], dict) or "Fn::GetAZs" not in argument[1]:
+        return None
+    return f"Fn::Select takes zone {index}, and no region has more than {MOST_ZONES}", index, f"0 to {MOST_ZONES - 1}"
 
 
 def _undivided(call: Call, argument: list[Raw]) -> _Said:

@@ -19,7 +19,7 @@ from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJud
 from hyperpod_constructs.facts import receivers
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_bool, as_int
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_bool, as_int, at
 
 QUEUE, TOPIC, FUNCTION = "AWS::SQS::Queue", "AWS::SNS::Topic", "AWS::Lambda::Function"
 
@@ -38,6 +38,7 @@ def queue(resource: Resource) -> Slips:
 
 
 _FOUR_DAYS = 345_600
+_SAME = "what cannot be delivered to {0} goes to {0}"
 
 
 def _forgotten(letters: Resource) -> Slips:
@@ -162,6 +163,10 @@ def subscription(resource: Resource) -> Slips:
             ("RawMessageDelivery",),
             True,
         )
+    letters = at(resource.get("RedrivePolicy"), "deadLetterTargetArn")
+    if (queue := resource_of(letters)) is not None and resource_of(resource.get("Endpoint")) is queue:
+        path = ("RedrivePolicy", "deadLetterTargetArn")
+        yield Slip(_SAME.format(queue.logical_id), "another queue", path, letters, dead=True)
     scope = known(resource.get("FilterPolicyScope"))
     if scope and scope not in ("MessageAttributes", "MessageBody"):
         yield Slip(f"the scope of the filter is {scope!r}", "MessageAttributes, MessageBody", ("FilterPolicyScope",), scope)
@@ -232,8 +237,10 @@ def _target(target: Mapping[str, Value]) -> Slips:
     arn = target.get("Arn", ABSENT)
     found = list(arn_of(arn, receivers.EVENT_TARGETS))
     yield from (slip.below("Arn") for slip in found)
-    for slip in arn_of(mapping(target.get("DeadLetterConfig")).get("Arn", ABSENT), ("sqs",)):
-        yield slip.below("DeadLetterConfig", "Arn")
+    letters = mapping(target.get("DeadLetterConfig")).get("Arn", ABSENT)
+    yield from (slip.below("DeadLetterConfig", "Arn") for slip in arn_of(letters, ("sqs",)))
+    if (queue := resource_of(letters)) is not None and resource_of(arn) is queue:
+        yield Slip(_SAME.format(queue.logical_id), "another queue", ("DeadLetterConfig", "Arn"), letters, dead=True)
     service = None if found else service_of(arn)
     if service in _WITH_ROLE and target.get("RoleArn", ABSENT) is ABSENT:
         yield Slip(f"a target of {service} has no RoleArn", "the ARN of a role that events.amazonaws.com assumes", ("RoleArn",))

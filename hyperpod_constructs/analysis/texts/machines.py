@@ -199,7 +199,7 @@ def _fields(state: Mapping[str, Value], kind: str, language: str) -> Iterator[Sl
 def _whole(state: Mapping[str, Value], kind: str) -> Iterator[Slip]:
     """What a state of a type needs."""
     if kind in ("Task", "Pass", "Wait", "Parallel", "Map"):
-        if "Next" not in state and "End" not in state:
+        if "Next" not in state and state.get("End", ABSENT) in (ABSENT, False):
             yield Slip("has neither Next nor End", "one of the two")
         elif "Next" in state and state.get("End") is True:
             yield Slip("has Next and End", "one of the two")

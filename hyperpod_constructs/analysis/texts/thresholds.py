@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.metric_names import namespaces
-from hyperpod_constructs.facts.metric_ranges import BELOW_NOTHING, IN_BYTES, LEAST_BYTES, OF_VALUES, PERCENTAGES
+from hyperpod_constructs.facts.metric_ranges import BELOW_NOTHING, FREE, IN_BYTES, LEAST_BYTES, OF_VALUES, PERCENTAGES
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.model import Resource
-from hyperpod_constructs.templates.values import as_float
+from hyperpod_constructs.templates.model import Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, as_float, as_items, at
 
 _ALARM = "AWS::CloudWatch::Alarm"
-_HUNDRED = 100.0
+_HUNDRED, _GIB = 100.0, 2**30
 
 
 def threshold(alarm: Resource) -> Slips:
@@ -43,6 +43,21 @@ def threshold(alarm: Resource) -> Slips:
         if never:
             message = f"{name} is a percentage, and never above {limit:g}"
             yield Slip(message, "a threshold below 100", ("Threshold",), alarm.get("Threshold"), dead=True)
+    yield from _of_a_size(alarm, namespace, name, limit)
+
+
+def _of_a_size(alarm: Resource, namespace: str, name: str, limit: float) -> Slips:
+    """An alarm of free space that is more than there is."""
+    dimension, keys = FREE.get((namespace, name), ("", ()))
+    named = (at(one, "Value") for one in as_items(alarm.get("Dimensions")) or () if at(one, "Name") == dimension)
+    store = next((found for one in named if (found := resource_of(one)) is not None), None)
+    sizes = [as_float(store.get(key)) for key in keys if store.get(key) is not ABSENT] if store is not None else []
+    if store is None or not sizes or None in sizes:
+        return
+    most = max(size for size in sizes if size is not None)
+    if limit > most * _GIB and (known(alarm.get("ComparisonOperator")) or "").startswith("LessThan"):
+        message = f"{store.logical_id} has {most:g} GiB, and always less than {limit:g} bytes free"
+        yield Slip(message, f"less than {most * _GIB:.0f}", ("Threshold",), alarm.get("Threshold"), dead=True)
 
 
 JUDGES: Mapping[Language, Judge] = {}

@@ -10,14 +10,23 @@ from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, as_bool, as_str
 
 _CLUSTER, _INSTANCE = "AWS::RDS::DBCluster", "AWS::RDS::DBInstance"
+_QUEUE = "AWS::SQS::Queue"
 _ENCRYPTED: Mapping[str, str] = {
     _CLUSTER: "StorageEncrypted",
     _INSTANCE: "StorageEncrypted",
     "AWS::EC2::Volume": "Encrypted",
     "AWS::EFS::FileSystem": "Encrypted",
+    _QUEUE: "SqsManagedSseEnabled",
 }
 _GIVEN = (
-    *("DBClusterIdentifier", "DBSnapshotIdentifier", "GlobalClusterIdentifier", "KmsKeyId", "ReplicationSourceIdentifier"),
+    *(
+        "DBClusterIdentifier",
+        "DBSnapshotIdentifier",
+        "GlobalClusterIdentifier",
+        "KmsKeyId",
+        "KmsMasterKeyId",
+        "ReplicationSourceIdentifier",
+    ),
     *("SnapshotId", "SnapshotIdentifier", "SourceDBClusterIdentifier", "SourceDBInstanceIdentifier"),
 )
 """What has a key, or is encrypted as that which it is made of."""
@@ -27,16 +36,16 @@ _BLOCKS = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "Restrict
 @warning(
     "HP-EXP-001",
     on=tuple(_ENCRYPTED),
-    title="databases, file systems and volumes are encrypted",
-    why="data, snapshots and backups lie in clear, and only a new resource with a copy of the data can change that",
-    fix="write StorageEncrypted: true, or Encrypted: true for file systems and volumes",
+    title="databases, file systems, volumes and queues are encrypted",
+    why="data, snapshots and backups lie in clear; but for queues, only a new resource with a copy of the data can change that",
+    fix="write StorageEncrypted: true, Encrypted: true for file systems and volumes, and SqsManagedSseEnabled: true for queues",
     allowed="true",
     source="https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/Overview.Encryption.html",
 )
 def data_is_encrypted(resource: Resource) -> Hit | None:
     key = _ENCRYPTED[resource.type]
     value = resource.get(key)
-    clear = value is ABSENT or as_bool(value) is False
+    clear = (value is ABSENT and resource.type != _QUEUE) or as_bool(value) is False
     member = resource.type == _INSTANCE and (as_str(resource.get("Engine")) or "").startswith("aurora")
     if not clear or member or any(resource.get(name) is not ABSENT for name in _GIVEN):
         return None
@@ -45,16 +54,18 @@ def data_is_encrypted(resource: Resource) -> Hit | None:
 
 @warning(
     "HP-EXP-002",
-    on="AWS::S3::Bucket",
-    title="buckets block public access",
+    on=("AWS::S3::AccessPoint", "AWS::S3::Bucket"),
+    title="buckets and access points block public access",
     why="an ACL or a policy can make the objects public, by mistake too",
     fix="leave PublicAccessBlockConfiguration out, or write true for all four",
     allowed="true",
     source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html",
 )
 def buckets_block_public_access(bucket: Resource) -> Hit | None:
-    """A site is public on purpose."""
-    open_ = [name for name in _BLOCKS if as_bool(bucket.get("PublicAccessBlockConfiguration", name)) is False]
+    """A site is public on purpose. What a configuration leaves out is false."""
+    given = bucket.get("PublicAccessBlockConfiguration")
+    values = {name: given.get(name, ABSENT) for name in _BLOCKS} if isinstance(given, Mapping) else {}
+    open_ = [name for name, value in values.items() if value is ABSENT or as_bool(value) is False]
     if not open_ or bucket.get("WebsiteConfiguration") is not ABSENT:
         return None
     return hit(bucket, f"{', '.join(open_)} {'is' if len(open_) == 1 else 'are'} false", "PublicAccessBlockConfiguration")

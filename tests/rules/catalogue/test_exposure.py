@@ -55,6 +55,22 @@ BASE["Resources"]["Key"]["Properties"]["KeyPolicy"]["Statement"] = [
 ]
 OPEN = {"Data/PublicAccessBlockConfiguration": {"BlockPublicPolicy": False}}
 GIVEN = {"Database/ManageMasterUserPassword": REMOVED, "Database/MasterUserPassword": "Slurm-2026"}
+BLOCKED: dict[str, Any] = {
+    "BlockPublicAcls": True,
+    "BlockPublicPolicy": True,
+    "IgnorePublicAcls": True,
+    "RestrictPublicBuckets": True,
+}
+CLOSED = {"Data/PublicAccessBlockConfiguration": BLOCKED}
+
+
+def door(block: dict[str, Any]) -> dict[str, Any]:
+    given = {"Bucket": {"Ref": "Data"}, "PublicAccessBlockConfiguration": block}
+    return {"Type": "AWS::S3::AccessPoint", "Properties": given}
+
+
+def lines(**properties: Any) -> dict[str, Any]:
+    return {"Type": "AWS::SQS::Queue", "Properties": {"KmsDataKeyReusePeriodSeconds": 300, **properties}}
 
 
 def denied(action: str, **conditions: Any) -> dict[str, Any]:
@@ -74,6 +90,9 @@ CASES = [
     Case("HP-EXP-001", BASE, {"Database/StorageEncrypted": False}, {}),
     Case("HP-EXP-001", BASE, {"Homes/Encrypted": REMOVED}, {}),
     Case("HP-EXP-002", BASE, OPEN, {**OPEN, "Data/WebsiteConfiguration": {"IndexDocument": "index.html"}}),
+    Case("HP-EXP-002", BASE, {"Data/PublicAccessBlockConfiguration": {"BlockPublicAcls": True}}, CLOSED),
+    Case("HP-EXP-002", BASE, {"Door": door({"BlockPublicAcls": False})}, {"Door": door(BLOCKED)}),
+    Case("HP-EXP-001", BASE, {"Lines": lines(SqsManagedSseEnabled=False)}, {"Lines": lines()}),
     Case("HP-EXP-003", BASE, GIVEN, {**GIVEN, "Database/MasterUserPassword": {"Ref": "Password"}}),
     Case("HP-RET-006", BASE, {"Database/BackupRetentionPeriod": 0}, {"Database/BackupRetentionPeriod": 1}),
     Case("HP-POL-008", BASE, denied("s3:*"), denied("s3:*", Bool={"aws:ViaAWSService": "false"})),

@@ -125,6 +125,8 @@ def test_attributes_are_there(attribute: list[str], rules: list[str]) -> None:
         ({"Fn::Select": [2, ["a", "b"]]}, True),
         ({"Fn::Select": [1, ["a", "b"]]}, False),
         ({"Fn::Select": [1, {"Fn::GetAZs": ""}]}, False),
+        ({"Fn::Select": [5, {"Fn::GetAZs": ""}]}, False),
+        ({"Fn::Select": [6, {"Fn::GetAZs": ""}]}, True),
         ({"Fn::Select": [3, {"Fn::Split": ["-", "a-b"]}]}, True),
         ({"Fn::Select": [0, {"Fn::Cidr": ["10.0.0.0/24", 8, 6]}]}, True),
         ({"Fn::Select": [0, {"Fn::Cidr": ["10.0.0.0/24", 4, 6]}]}, False),

@@ -138,6 +138,20 @@ RULES = ("HP-TXT-003", "HP-TXT-008", "HP-TXT-011", "HP-TXT-012", "HP-SCH-007")
 LESS = "LessThanThreshold"
 
 
+def free(threshold: int, **changes: Any) -> dict[str, Any]:
+    """An alarm of the free space of a file system of 1,200 GiB."""
+    files = {"FileSystemType": "LUSTRE", "StorageCapacity": 1200, "SubnetIds": [{"Ref": "Subnet"}]}
+    return {
+        "Files": {**resource("AWS::FSx::FileSystem", **files), **KEPT},
+        "Busy/Namespace": "AWS/FSx",
+        "Busy/MetricName": "FreeDataStorageCapacity",
+        "Busy/Dimensions/0": {"Name": "FileSystemId", "Value": {"Ref": "Files"}},
+        "Busy/ComparisonOperator": LESS,
+        "Busy/Threshold": threshold,
+        **changes,
+    }
+
+
 def said(changes: dict[str, Any]) -> list[str]:
     return [one.message for one in findings(edited(BASE, changes), rules="HP-") if one.rule in RULES]
 
@@ -167,6 +181,7 @@ def test_correct_ones_have_no_finding() -> None:
         ({"Metrics/AlertManagerDefinition": {"Fn::Sub": ALERTS.replace("us-west-2", "eu-west-1")}}, "are signed for eu-west-1"),
         ({"Boards/RoleArn": REMOVED}, "RoleArn is missing"),
         ({"Busy/MetricName": "FreeStorageSpace", "Busy/ComparisonOperator": LESS}, "is in bytes, and the threshold is 90"),
+        (free(2_000_000_000_000), "Files has 1200 GiB, and always less than 2e+12 bytes free"),
         ({"Busy/MetricName": "cluster_node_count"}, "which is in /aws/sagemaker/Clusters or ContainerInsights"),
         ({"Letters/MessageRetentionPeriod": 86400}, "dead letters of Jobs are kept 86,400 seconds from their first sending"),
         ({"Data/NotificationConfiguration": REMOVED}, "Arrivals awaits events of Data, which sends none to EventBridge"),
@@ -187,6 +202,8 @@ def test_fails_a_mistake(changes: dict[str, Any], message: str) -> None:
     [
         {"Busy/Threshold": 100, "Busy/Statistic": "Sum"},
         {"Busy/Threshold": 0, "Busy/ComparisonOperator": LESS, "Busy/TreatMissingData": "breaching"},
+        free(200_000_000_000),
+        free(2_000_000_000_000, **{"Busy/ComparisonOperator": "GreaterThanThreshold"}),
         {"Busy/MetricName": "ReplicaLag", "Busy/Threshold": 0, "Busy/ComparisonOperator": LESS},
         {"Lines/LogGroupName": "/aws/lambda/another"},
         {"Tries/Qualifier": "$LATEST"},
