@@ -48,6 +48,7 @@ and the pages of the types, such as https://docs.aws.amazon.com/AWSCloudFormatio
 FIXED: Mapping[str, frozenset[str]] = {
     "AWS::CloudFormation::CustomResource": frozenset({"ServiceToken"}),
     "AWS::KMS::Key": frozenset({"KeySpec", "KeyUsage", "MultiRegion", "Origin"}),
+    "AWS::Logs::LogGroup": frozenset({"LogGroupClass"}),
     "AWS::SageMaker::Cluster": frozenset(
         {
             "NodeProvisioningMode",
@@ -73,8 +74,22 @@ Sources: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-
 https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterInstanceGroupSpecification.html,
 https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterSlurmConfig.html and
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html,
-https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-kms-key.html and
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-kms-key.html,
+https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_CreateLogGroup.html and
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-customresource.html.
+"""
+
+DEFAULTS: Mapping[tuple[str, str], object] = {
+    ("AWS::KMS::Key", "KeySpec"): "SYMMETRIC_DEFAULT",
+    ("AWS::KMS::Key", "KeyUsage"): "ENCRYPT_DECRYPT",
+    ("AWS::KMS::Key", "MultiRegion"): False,
+    ("AWS::KMS::Key", "Origin"): "AWS_KMS",
+    ("AWS::Logs::LogGroup", "LogGroupClass"): "STANDARD",
+}
+"""What fixed properties are without a value: an update that writes it, or leaves it out, changes nothing (as of 2026-11-27).
+
+Sources: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-kms-key.html and
+https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_CreateLogGroup.html
 """
 
 ADDABLE: Mapping[str, frozenset[str]] = {
@@ -218,6 +233,11 @@ def replacing(resource_type: str) -> frozenset[str]:
 def fixed(resource_type: str) -> frozenset[str]:
     """The properties that the service refuses to change."""
     return FIXED.get(resource_type, frozenset())
+
+
+def default(resource_type: str, path: str) -> object:
+    """What a fixed property is without a value; `None` where that is not known."""
+    return DEFAULTS.get((resource_type, path))
 
 
 def addable(resource_type: str) -> frozenset[str]:

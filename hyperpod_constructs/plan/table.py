@@ -74,6 +74,8 @@ def row_of(change: Change) -> Row:
         if fixed:
             why = f"its content is unknown here, and part of it is fixed at creation: {', '.join(fixed)}"
             return _schema_row("/".join(change.path), Effect.REPLACE, why)
+    if _says_default(change):
+        return _schema_row(change.path[0], Effect.NO_INTERRUPTION, "has this value by default, so nothing changes")
     candidates = [
         row for row in _ours(change.type) if _covers(row.path, change.path) and row.applies(change) and _holds(row, change)
     ]
@@ -174,6 +176,13 @@ def _of_facts(change: Change) -> Row | None:
 @cache
 def _schema_row(path: str, effect: Effect, why: str) -> Row:
     return Row(effect, path, why)
+
+
+def _says_default(change: Change) -> bool:
+    """Whether a fixed property only gains or loses the value that it has by default."""
+    written = change.new if change.old is ABSENT else change.old
+    default = updates.default(change.type, "/".join(change.path))
+    return default is not None and ABSENT in (change.old, change.new) and str(shown(written)).lower() == str(default).lower()
 
 
 def _unknown(change: Change) -> Row:

@@ -314,6 +314,7 @@ def test_a_new_resource() -> None:
         ("AWS::Lambda::Function", "MemorySize", Effect.NO_INTERRUPTION),
         ("AWS::Lambda::Function", "DurableConfig", Effect.REPLACE),
         ("AWS::KMS::Key", "KeySpec", Effect.REFUSED),
+        ("AWS::Logs::LogGroup", "LogGroupClass", Effect.REFUSED),
         ("AWS::Batch::ComputeEnvironment", "Type", Effect.REPLACE),
         ("AWS::No::Such", "Anything", Effect.NO_INTERRUPTION),
         ("Custom::Anything", "ServiceToken", Effect.REFUSED),
@@ -324,6 +325,21 @@ def test_a_new_resource() -> None:
 def test_properties_of_other_types(kind: str, name: str, effect: Effect) -> None:
     one, other = ({"Type": kind, "Properties": {name: value}} for value in ("a", "b"))
     assert row(one, other).effect is effect
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value", "effect"),
+    [
+        ("AWS::Logs::LogGroup", "LogGroupClass", "STANDARD", Effect.NO_INTERRUPTION),
+        ("AWS::Logs::LogGroup", "LogGroupClass", "INFREQUENT_ACCESS", Effect.REFUSED),
+        ("AWS::KMS::Key", "MultiRegion", "false", Effect.NO_INTERRUPTION),
+        ("AWS::KMS::Key", "MultiRegion", True, Effect.REFUSED),
+    ],
+)
+def test_a_default_that_is_written_out(kind: str, name: str, value: object, effect: Effect) -> None:
+    without, written = ({"Type": kind, "Properties": properties} for properties in ({}, {name: value}))
+    assert row(without, written).effect is effect
+    assert row(written, without).effect is effect
 
 
 @pytest.mark.parametrize(
