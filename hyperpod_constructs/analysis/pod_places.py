@@ -9,7 +9,7 @@ from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.addons import Addon, addons
 from hyperpod_constructs.analysis.kubernetes import EksCluster, joined
 from hyperpod_constructs.analysis.texts.slip import frozen
-from hyperpod_constructs.facts.addons import COREDNS
+from hyperpod_constructs.facts.addons import COREDNS, COREDNS_TOLERATES
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at, is_known
 
@@ -22,6 +22,7 @@ _OTHERS = (
 )
 """What may bring other nodes."""
 _OF_KUBERNETES = ("kubernetes.io", "k8s.io", "amazonaws.com", "eks.amazonaws.com", "nvidia.com")
+_BY_DEFAULT: tuple[Value, ...] = tuple({"key": key, "operator": "Exists"} for key in COREDNS_TOLERATES)
 
 
 class Unplaced(NamedTuple):
@@ -52,7 +53,8 @@ def unplaced(model: Model) -> Iterator[Unplaced]:
 def _unplaced(addon: Addon) -> Iterator[Unplaced]:
     places = list(_places(addon.eks)) if addon.eks is not None and not addon.eks.is_automatic else []
     configuration = addon.configuration or ({} if addon.resource.get("ConfigurationValues") is ABSENT else None)
-    selector, tolerations = at(configuration, "nodeSelector"), as_items(frozen(at(configuration, "tolerations")))
+    selector, written = at(configuration, "nodeSelector"), at(configuration, "tolerations")
+    tolerations = _BY_DEFAULT if written is ABSENT else as_items(frozen(written))
     wanted = {key: as_str(value) for key, value in selector.items()} if isinstance(selector, Mapping) else {}
     labels = [one.labels for one in places if one.labels is not None]
     if configuration is None or not places or len(labels) < len(places) or any(map(_is_of_kubernetes, wanted)):

@@ -36,6 +36,14 @@ CLOUDWATCH = "amazon-cloudwatch-observability"
 EFS_CSI = "aws-efs-csi-driver"
 EXTERNAL_DNS = "external-dns"
 
+COREDNS_TOLERATES = ("CriticalAddonsOnly", "node-role.kubernetes.io/control-plane")
+"""Keys of the taints that CoreDNS tolerates unless its configuration has tolerations (as of 2026-11-27).
+
+Kubernetes has the first. The second is not documented for EKS; no rule complains of it.
+
+Source: https://github.com/kubernetes/kubernetes/blob/master/cluster/addons/dns/coredns/coredns.yaml.base
+"""
+
 FSX_CSI_DRIVER = "fsx.csi.aws.com"
 """The name of the driver of FSx for Lustre in volumes.
 

@@ -13,7 +13,15 @@ from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, jo
 from hyperpod_constructs.analysis.schema.violation import nearest
 from hyperpod_constructs.facts import addons as facts
 from hyperpod_constructs.facts import eks as eks_facts
-from hyperpod_constructs.facts.addons import COREDNS, NO_INLINE_IDENTITY, POD_IDENTITY_AGENT, Nodes, is_lower, named
+from hyperpod_constructs.facts.addons import (
+    COREDNS,
+    COREDNS_TOLERATES,
+    NO_INLINE_IDENTITY,
+    POD_IDENTITY_AGENT,
+    Nodes,
+    is_lower,
+    named,
+)
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import ORDER, error, warning
@@ -32,8 +40,6 @@ _eks_warning = partial(warning, on=eks_clusters)
 _NEED_NODES = named(Nodes.NEEDS)
 # These are degraded until nodes come, and then heal; nothing that brings the nodes may wait for them.
 _HEAL = named(Nodes.HEALS)
-# Taints that CoreDNS tolerates unless its configuration says otherwise.
-_TOLERATED = ("CriticalAddonsOnly", "node-role.kubernetes.io/control-plane")
 
 
 @_addon_warning(
@@ -121,7 +127,7 @@ def addons_come_after_nodes(eks: EksCluster) -> Iterator[Hit]:
 def _keeps_out(nodes: Resource) -> bool:
     """Whether all nodes of a group surely have a taint that is not for add-ons."""
     taints = [(as_str(at(one, "Key")), as_str(at(one, "Effect"))) for one in as_items(nodes.get("Taints")) or ()]
-    return any(key not in (None, *_TOLERATED) and effect in ("NO_SCHEDULE", "NO_EXECUTE") for key, effect in taints)
+    return any(key not in (None, *COREDNS_TOLERATES) and effect in ("NO_SCHEDULE", "NO_EXECUTE") for key, effect in taints)
 
 
 def _tainted_before(addon: Resource, sources: Iterable[Resource]) -> Resource | None:

@@ -147,6 +147,7 @@ ON_FARGATE = edited(
 DATA = "Template/LaunchTemplateData"
 TRUST = "DriverRole/AssumeRolePolicyDocument/Statement/0"
 TOLERANT = '{"nodeSelector": {"workload": "system"}, "tolerations": [{"key": "dedicated", "operator": "Exists"}]}'
+CRITICAL = [{"Key": "CriticalAddonsOnly", "Value": "true", "Effect": "NO_SCHEDULE"}]
 TAINT = {"System/Taints": [{"Key": "dedicated", "Value": "system", "Effect": "NO_SCHEDULE"}]}
 FARGATE = {
     "ClusterName": {"Ref": "Control"},
@@ -206,6 +207,12 @@ CASES = [
         BASE,
         {"System/Taints": [{"Key": "dedicated", "Value": "system", "Effect": "NO_EXECUTE"}]},
         {"System/Taints": [{"Key": "dedicated", "Value": "system", "Effect": "PREFER_NO_SCHEDULE"}]},
+    ),
+    Case(
+        "HP-NGR-003",
+        BASE,
+        {"System/Taints": CRITICAL, "Dns/ConfigurationValues": tolerating("system")},
+        {"System/Taints": CRITICAL},
     ),
     Case(
         "HP-NGR-003",
