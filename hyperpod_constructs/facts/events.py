@@ -151,27 +151,55 @@ OTHER_EVENTS: Mapping[str, tuple[str, ...]] = {
     "aws.s3": (
         *("Object Created", "Object Deleted", "Object Restore Initiated", "Object Restore Completed", "Object Restore Expired"),
         *("Object Storage Class Changed", "Object Access Tier Changed", "Object ACL Updated", "Object Tags Added"),
-        "Object Tags Deleted",
+        *("Object Tags Deleted", "Async Copy Completion"),
     ),
-    "aws.codebuild": ("CodeBuild Build State Change", "CodeBuild Build Phase Change"),
+    "aws.codebuild": ("CodeBuild Build State Change", "CodeBuild Build Phase Change", "CodeBuild Fleet State Change"),
     "aws.codepipeline": (
         *("CodePipeline Pipeline Execution State Change", "CodePipeline Stage Execution State Change"),
         "CodePipeline Action Execution State Change",
     ),
-    "aws.batch": ("Batch Job State Change",),
-    "aws.ecr": ("ECR Image Action", "ECR Image Scan"),
+    "aws.batch": (
+        *("Batch Job State Change", "Batch Job Queue Blocked", "Batch Service Job State Change"),
+        "Batch Service Job Queue Blocked",
+    ),
+    "aws.ecr": (
+        *("ECR Image Action", "ECR Image Scan", "ECR Replication Action", "ECR Artifact Action", "ECR Referrer Action"),
+        *("ECR Scan Resource Change", "ECR Pull Through Cache Action"),
+    ),
     "aws.states": ("Step Functions Execution Status Change",),
-    "aws.cloudwatch": ("CloudWatch Alarm State Change",),
-    "aws.datasync": ("DataSync Task Execution State Change", "DataSync Task State Change"),
-    "aws.rds": ("RDS DB Instance Event", "RDS DB Cluster Event", "RDS DB Snapshot Event", "RDS DB Cluster Snapshot Event"),
-    "aws.backup": ("Backup Job State Change", "Copy Job State Change", "Restore Job State Change", "Backup Vault State Change"),
-    "aws.ec2": ("EC2 Instance State-change Notification", "EC2 Spot Instance Interruption Warning"),
-    "aws.health": ("AWS Health Event",),
+    "aws.cloudwatch": (
+        *("CloudWatch Alarm State Change", "CloudWatch Alarm Configuration Change"),
+        "CloudWatch Alarm Contributor State Change",
+    ),
+    "aws.datasync": (
+        *("DataSync Task Execution State Change", "DataSync Task State Change", "DataSync Agent State Change"),
+        "DataSync Location State Change",
+    ),
+    "aws.rds": (
+        *("RDS DB Instance Event", "RDS DB Cluster Event", "RDS DB Snapshot Event", "RDS DB Cluster Snapshot Event"),
+        *("RDS DB Security Group Event", "RDS DB Parameter Group Event", "RDS Custom Engine Version Event"),
+        *("RDS Blue Green Deployment Event", "RDS DB Shard Group Event", "RDS DB Proxy Event", "RDS Zero ETL Event"),
+    ),
+    "aws.backup": (
+        *("Backup Job State Change", "Copy Job State Change", "Restore Job State Change", "Backup Vault State Change"),
+        *("Backup Plan State Change", "Recovery Point Change", "Recovery Point State Change", "Region Setting State Change"),
+        "Recovery Point Index State Change",
+    ),
+    "aws.ec2": (
+        *("EC2 Instance State-change Notification", "EC2 Spot Instance Interruption Warning"),
+        *("EC2 Instance Rebalance Recommendation", "EC2 Spot Instance Rebalance Recommended"),
+        *("EC2 Spot Instance Request Fulfillment", "EBS Snapshot Notification", "EBS Volume Notification"),
+        *("EC2 AMI State Change", "EC2 AMI Available", "EC2 AMI Failed"),
+        *("Capacity Block Delivered", "Capacity Block Expiration Warning"),
+    ),
+    "aws.health": ("AWS Health Event", "AWS Health Abuse Event"),
 }
 """Events of other services by their source; there may be more (as of 2026-11-27).
 
-Source: https://docs.aws.amazon.com/eventbridge/latest/ref/events.html and
-https://docs.aws.amazon.com/AmazonS3/latest/userguide/EventBridge.html
+Source: the page of each service below https://docs.aws.amazon.com/eventbridge/latest/ref/events.html, such as
+https://docs.aws.amazon.com/eventbridge/latest/ref/events-ref-backup.html, and for service jobs of Batch
+https://docs.aws.amazon.com/batch/latest/userguide/service-job-events.html and
+https://docs.aws.amazon.com/batch/latest/userguide/batch-service-job-queue-blocked-events.html
 """
 
 OF_OWN_RESOURCES: Mapping[str, str] = {

@@ -82,9 +82,9 @@ LAMBDA_ERRORS = tuple(
         *("TooManyRequestsException", "Unknown"),
     )
 )
-"""Errors of the integration of Lambda that a retry or a catch names; there are others.
+"""Errors of the integration of Lambda that a retry or a catch names; there are others (as of 2026-11-27).
 
-Source: https://docs.aws.amazon.com/step-functions/latest/dg/sfn-best-practices.html
+Source: https://docs.aws.amazon.com/step-functions/latest/dg/bp-lambda-serviceexception.html
 """
 
 _SYNC, _TOKEN = ".sync", ".waitForTaskToken"

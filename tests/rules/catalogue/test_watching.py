@@ -186,6 +186,7 @@ def test_correct_ones_have_no_finding() -> None:
         ({"Letters/MessageRetentionPeriod": 86400}, "dead letters of Jobs are kept 86,400 seconds from their first sending"),
         ({"Data/NotificationConfiguration": REMOVED}, "Arrivals awaits events of Data, which sends none to EventBridge"),
         ({"Arrivals/EventPattern/detail-type/0": "Object created"}, "the nearest is 'Object Created'"),
+        ({"Arrivals/EventPattern/detail-type/0": "Async Copy Completon"}, "the nearest is 'Async Copy Completion'"),
         ({"Arrivals/EventPattern/detail/bucket/name/0": att("Data")}, "events have the name of an AWS::S3::Bucket"),
         ({"Slow/Dimensions/1/Value": "all"}, "which Data does not have"),
         ({"Trail/IsLogging": False}, "the trail is off"),
