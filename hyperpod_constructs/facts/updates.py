@@ -64,8 +64,9 @@ FIXED: Mapping[str, frozenset[str]] = {
             "RestrictedInstanceGroups/*/ThreadsPerCore",
         }
     ),
+    "AWS::Scheduler::Schedule": frozenset({"GroupName"}),
 }
-"""Properties that the service does not change after it created the resource or the item (as of 2026-11-21).
+"""Properties that the service does not change after it created the resource or the item (as of 2026-11-27).
 
 The guide names `ExecutionRole`, `InstanceType` and `ThreadsPerCore` for Slurm and EKS, and no type with running nodes leaves the
 list of `InstanceRequirements`.
@@ -75,7 +76,8 @@ https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterInstanceGro
 https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterSlurmConfig.html and
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html,
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-kms-key.html,
-https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_CreateLogGroup.html and
+https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_CreateLogGroup.html,
+https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-group-create.html and
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-customresource.html.
 """
 
@@ -85,11 +87,13 @@ DEFAULTS: Mapping[tuple[str, str], object] = {
     ("AWS::KMS::Key", "MultiRegion"): False,
     ("AWS::KMS::Key", "Origin"): "AWS_KMS",
     ("AWS::Logs::LogGroup", "LogGroupClass"): "STANDARD",
+    ("AWS::Scheduler::Schedule", "GroupName"): "default",
 }
 """What fixed properties are without a value: an update that writes it, or leaves it out, changes nothing (as of 2026-11-27).
 
-Sources: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-kms-key.html and
-https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_CreateLogGroup.html
+Sources: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-kms-key.html,
+https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_CreateLogGroup.html and
+https://docs.aws.amazon.com/scheduler/latest/APIReference/API_UpdateSchedule.html
 """
 
 ADDABLE: Mapping[str, frozenset[str]] = {

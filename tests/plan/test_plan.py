@@ -332,6 +332,8 @@ def test_properties_of_other_types(kind: str, name: str, effect: Effect) -> None
     [
         ("AWS::Logs::LogGroup", "LogGroupClass", "STANDARD", Effect.NO_INTERRUPTION),
         ("AWS::Logs::LogGroup", "LogGroupClass", "INFREQUENT_ACCESS", Effect.REFUSED),
+        ("AWS::Scheduler::Schedule", "GroupName", "default", Effect.NO_INTERRUPTION),
+        ("AWS::Scheduler::Schedule", "GroupName", "nightly", Effect.REFUSED),
         ("AWS::KMS::Key", "MultiRegion", "false", Effect.NO_INTERRUPTION),
         ("AWS::KMS::Key", "MultiRegion", True, Effect.REFUSED),
     ],
