@@ -5,15 +5,27 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 
+from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.conditions import Context, holds, taken_apart
 from hyperpod_constructs.analysis.contexts import OF_ROLE, OF_SERVICE
 from hyperpod_constructs.analysis.documents import Written
-from hyperpod_constructs.analysis.iam import ROLE
+from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.policy_document import Statement, listed, statements_of
 from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
-from hyperpod_constructs.facts.condition_keys import TYPES, VALUES, Key, is_listed, is_of_requests, is_taken, key_of, keys_like
+from hyperpod_constructs.facts.condition_keys import (
+    ALWAYS,
+    PAST,
+    TYPES,
+    VALUES,
+    Key,
+    is_listed,
+    is_of_requests,
+    is_taken,
+    key_of,
+    keys_like,
+)
 from hyperpod_constructs.facts.iam_actions import service_actions
 from hyperpod_constructs.facts.policies import Kind
 from hyperpod_constructs.templates.globs import glob
@@ -101,7 +113,46 @@ def _words(statement: Statement, operator: str, name: str, value: Value) -> str 
     if key is None:
         return _unknown(name) or _of_wildcards(operator, value)
     found = _of_type(operator, name, key) or _of_form(name, key, value) or _of_wildcards(operator, value)
-    return found or _of_values(operator, name, value) or _idle(statement, operator, name)
+    found = found or _of_values(operator, name, value) or _never(operator, name, value)
+    return found or _idle(statement, operator, name) or _untrusting(statement, operator, name)
+
+
+def _never(operator: str, name: str, value: Value) -> str | None:
+    """A condition on what every request has, or on a time that is over."""
+    base, (text, *others) = taken_apart(operator)[0], [as_str(one) for one in listed(value)] or [None]
+    if name.lower() not in ALWAYS or text is None or others:
+        return None
+    if base == "null":
+        return f"every call has {name}: the condition {'never' if text.lower() == 'true' else 'always'} holds"
+    if base.startswith("dateless") and _is_over(text):
+        return f"{text} is over: {name} is never before it"
+    return None
+
+
+def _untrusting(statement: Statement, operator: str, name: str) -> str | None:
+    """Services to which no role of a statement can be passed, as none trusts them."""
+    if name.lower() != "iam:passedtoservice" or statement.effect != "Allow" or not demands(operator, ABSENT):
+        return None
+    services = [as_str(one) for one in listed(at(statement.raw, "Condition", operator, name))]
+    roles = [resource_of(one, ROLE) for one in statement.resources]
+    pairs = [(role, service) for role in roles for service in services]
+    if statement.excludes_resources or not all(_distrusts(role, service) for role, service in pairs) or not pairs:
+        return None
+    named = enumerated(dict.fromkeys(role.logical_id for role in roles if role is not None))
+    return f"{named} cannot be passed to {enumerated(filter(None, services))}, which the trust does not name"
+
+
+def _distrusts(role: Resource | None, service: str | None) -> bool:
+    known = role is not None and service is not None and not _MARKS.search(service)
+    return known and role_facts(role).trusts(service) is False  # type: ignore[arg-type]
+
+
+def _is_over(text: str) -> bool:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)) < datetime.fromisoformat(PAST)
 
 
 def _unknown(name: str) -> str | None:

@@ -15,7 +15,7 @@ from hyperpod_constructs.analysis.policy_document import Statement, listed
 from hyperpod_constructs.analysis.regions import own_region_of
 from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
 from hyperpod_constructs.facts.iam_actions import FLAT, Action, is_service, service_actions
-from hyperpod_constructs.facts.policies import DOCUMENTS, POLICIES_OF, Kind
+from hyperpod_constructs.facts.policies import ACTIONS_OF, DOCUMENTS, POLICIES_OF, WITHOUT_RESOURCE, Kind
 from hyperpod_constructs.facts.regions import partition
 from hyperpod_constructs.templates.globs import Digits, Segment, glob
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
@@ -93,6 +93,8 @@ def _grammar(one: Written) -> Iterator[tuple[str, tuple[str | int, ...]]]:
     for word in ("Action", "Principal" if one.kind is Kind.RESOURCE else "Resource"):
         if not {word, f"Not{word}"} & one.statement.raw.keys():
             yield f"the statement has no {word}", ()
+    for word in {"Resource", "NotResource"} & one.statement.raw.keys() if one.resource.type in WITHOUT_RESOURCE else ():
+        yield f"a statement of {one.resource.type} has no {word}: it is for the resource itself", (word,)
 
 
 def _named_words(one: Written) -> Iterator[tuple[str, tuple[str | int, ...]]]:
@@ -154,6 +156,8 @@ def idle_words(one: Written) -> Iterator[str]:
         unknown = _unknown_action(text)
         if unknown:
             yield unknown
+        elif one.kind is Kind.RESOURCE and not _is_asked(one.resource.type, text):
+            yield f"{text} is never asked of this policy, whose actions begin with {ACTIONS_OF[one.resource.type]}:"
     of_bucket = one.resource.type == "AWS::S3::BucketPolicy"
     if not statement.excludes_actions and (of_bucket or (statement.effect == "Allow" and one.kind is Kind.IDENTITY)):
         unfit = _unfit(statement)
@@ -161,6 +165,12 @@ def idle_words(one: Written) -> Iterator[str]:
             yield f"{', '.join(unfit)} {'works' if len(unfit) == 1 else 'work'} on none of these resources"
     if one.kind is Kind.RESOURCE and one.resource.type in POLICIES_OF:
         yield from _of_another(one)
+
+
+def _is_asked(type_: str, action: str) -> bool:
+    """Whether the policy of a type is asked for an action, or may be."""
+    prefix, found, _ = action.lower().partition(":")
+    return not found or type_ not in ACTIONS_OF or glob(prefix, ACTIONS_OF[type_])
 
 
 def _of_another(one: Written) -> Iterator[str]:

@@ -183,6 +183,11 @@ def _of_aws(name: str) -> Layer:
     return Layer((), False) if known is None else layer_of({"Statement": tuple(known)})
 
 
+def statements_of_aws(name: str) -> tuple[Statement, ...]:
+    """The statements of a managed policy of AWS; none if they are not known."""
+    return _of_aws(name).statements
+
+
 def written_policies(model: Model) -> Iterator[Policy]:
     """All policies in the templates: inline in a role, or in a resource of their own."""
     for resource in model.resources(ROLE, *_POLICIES):

@@ -1,20 +1,22 @@
-"""Powers of programs: roles of nodes, pods, functions and jobs by which whoever runs code there administers the account.
+"""Powers of programs: roles of nodes, pods, functions and jobs by which whoever runs code there administers the account,
+or reaches all of its secrets, buckets, keys, roles or clusters.
 
 Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from hyperpod_constructs._support.grouping import grouped
-from hyperpod_constructs.analysis.iam import RoleFacts, aws_managed_name, covers_every_role, role_facts
+from hyperpod_constructs._support.words import enumerated
+from hyperpod_constructs.analysis.iam import RoleFacts, aws_managed_name, covers_every_role, role_facts, statements_of_aws
 from hyperpod_constructs.analysis.policy_document import Call, Statement
 from hyperpod_constructs.analysis.trust import Assumption, assumptions
-from hyperpod_constructs.facts.powers import DEPLOYERS, ESCALATING, PROGRAMS, WIDE_POLICIES
+from hyperpod_constructs.facts.powers import DEPLOYERS, ESCALATING, GIVERS, PROGRAMS, WHOLE, WIDE_POLICIES
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import as_items
+from hyperpod_constructs.templates.values import Text, Value, as_items
 
 
 class Power(NamedTuple):
@@ -47,7 +49,8 @@ def _of_role(facts: RoleFacts, given: list[Assumption]) -> Iterator[Power]:
             yield Power(facts.role, ("ManagedPolicyArns", index), facts.role, users, f"{name} allows it")
     for policy in facts.policies:
         for index, statement in enumerate(policy.statements):
-            if _is_wide(statement) and wanted(_escalates(facts, statement, action) for action in ESCALATING):
+            administers = wanted(_escalates(facts, statement, action) for action in ESCALATING)
+            if _is_wide(statement) and (administers or _is_all_but_a_few(facts, statement)):
                 path = (*policy.path, "Statement", index)
                 yield Power(policy.resource, path, facts.role, users, "the statement allows it")
 
@@ -56,7 +59,55 @@ def _is_wide(statement: Statement) -> bool:
     return statement.effect == "Allow" and not statement.conditional and covers_every_role(statement) is not None
 
 
+def _is_all_but_a_few(facts: RoleFacts, statement: Statement) -> bool:
+    """Whether a statement allows the actions of all services but some, as policies for developers do."""
+    return statement.excludes_actions and facts.boundary is None
+
+
 def _escalates(facts: RoleFacts, statement: Statement, action: str) -> bool:
     """Whether a statement surely allows an action of IAM, and nothing else of the role may deny it."""
     open_ = not facts.identity.denies(Call(action, "*")) and (facts.boundary is None or facts.boundary.allows(Call(action)) is True)
     return open_ and statement.speaks_of(action) is True
+
+
+def reaches(model: Model) -> Iterator[Power]:
+    """The policies by which users of nodes and pods reach all secrets, buckets, keys, roles or clusters of the account."""
+    given = (one for one in assumptions(model) if one.user.type in GIVERS and one.asked.service in PROGRAMS)
+    for role, found in grouped((one.role, one) for one in given).items():
+        users = tuple(dict.fromkeys(one.user for one in found))
+        yield from _reaches_of(role_facts(role), users)
+
+
+def _reaches_of(facts: RoleFacts, users: tuple[Resource, ...]) -> Iterator[Power]:
+    for index, arn in enumerate(as_items(facts.role.get("ManagedPolicyArns")) or ()):
+        name = aws_managed_name(arn)
+        words = [] if name is None or name in WIDE_POLICIES else _whole(facts, statements_of_aws(name))
+        if words:
+            yield Power(facts.role, ("ManagedPolicyArns", index), facts.role, users, f"{enumerated(words)}: {name} allows it")
+    for policy in facts.policies:
+        for index, statement in enumerate(policy.statements):
+            administers = any(_escalates(facts, statement, action) for action in ESCALATING)
+            words = [] if administers or _is_all_but_a_few(facts, statement) else _whole(facts, [statement])
+            if words:
+                path = (*policy.path, "Statement", index)
+                yield Power(policy.resource, path, facts.role, users, f"{enumerated(words)}: the statement allows it")
+
+
+def _whole(facts: RoleFacts, statements: Iterable[Statement]) -> list[str]:
+    """What statements allow on all resources of a service, in words."""
+    return [
+        words
+        for action, (words, end) in WHOLE.items()
+        if any(_is_for_all(one, end) and _escalates(facts, one, action) for one in statements)
+    ]
+
+
+def _is_for_all(statement: Statement, end: str) -> bool:
+    """Whether a statement allows something without a condition, and on everything or all but a few."""
+    plain = statement.effect == "Allow" and not statement.conditional
+    return plain and (statement.excludes_resources or any(_ends(pattern, end) for pattern in statement.resources))
+
+
+def _ends(pattern: Value, end: str) -> bool:
+    text = pattern if isinstance(pattern, str) else pattern.suffix if isinstance(pattern, Text) else ""
+    return text == "*" or text.endswith(end)

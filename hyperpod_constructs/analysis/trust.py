@@ -21,7 +21,7 @@ from hyperpod_constructs.facts.role_users import BY_EXTERNAL_ID, RoleUser, role_
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Reference, Value, joined, parts_of
 
-_PIECE = re.compile(r"(\{\w+\}|\*)")
+_PIECE = re.compile(r"(\{\w+(?:\|\w+)?\}|\*)")
 _NODES = RoleUser("", "", NODES_PRINCIPAL, ("sts:AssumeRole",))
 
 
@@ -85,8 +85,9 @@ def _formed(one: Assumption) -> Value:
         if piece == "{place}":
             parts += [region_of(user) or UNKNOWN, ":", *parts_of(user.template.owner)]
         elif piece.startswith("{"):
-            given = user.get(piece[1:-1])
-            parts += parts_of(Reference(user) if given is ABSENT else given)
+            name, _, default = piece[1:-1].partition("|")
+            given = user.get(name)
+            parts += parts_of((default or Reference(user)) if given is ABSENT else given)
         else:
             parts.append(UNKNOWN if piece == "*" else piece)
     return joined(parts)

@@ -47,6 +47,15 @@ https://docs.aws.amazon.com/kms/latest/developerguide/conditions-kms.html and
 https://docs.aws.amazon.com/AmazonS3/latest/userguide/acl-overview.html
 """
 
+ALWAYS = frozenset(("aws:currenttime", "aws:epochtime", "aws:requestedregion", "aws:securetransport"))
+"""Keys that every request has.
+
+Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html (as of 2026-11-27)
+"""
+
+PAST = "2026-01-01T00:00:00+00:00"
+"""A time that is over."""
+
 TYPES: Mapping[str, str] = {"aws:sourcevpc": "AWS::EC2::VPC", "aws:sourcevpce": "AWS::EC2::VPCEndpoint"}
 """Keys whose value is the id of a resource, with its type."""
 

@@ -182,6 +182,7 @@ NODES = (
     Task(
         words="use the key of the volumes",
         actions=nodes.USE_VOLUME_KEYS,
+        context={"kms:grantisforawsresource": "true"},
         on=Place.KEYS_OF_VOLUMES,
         by_service=True,
         fatal=True,
@@ -240,6 +241,7 @@ KARPENTER = (
     Task(
         words="use the key of the volumes",
         actions=nodes.USE_VOLUME_KEYS,
+        context={"kms:grantisforawsresource": "true"},
         on=Place.KEYS_OF_VOLUMES,
         by_service=True,
         source=ROLE_GUIDE,

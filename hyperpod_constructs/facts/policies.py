@@ -72,6 +72,35 @@ POLICIES_OF: Mapping[str, tuple[str, str]] = {
 Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/access_policies_identity-vs-resource.html (as of 2026-11-27)
 """
 
+ACTIONS_OF: Mapping[str, str] = {
+    "AWS::Backup::BackupVault": "backup",
+    "AWS::DynamoDB::Table": "dynamodb",
+    "AWS::ECR::Repository": "ecr",
+    "AWS::EFS::FileSystem": "elasticfilesystem",
+    "AWS::Events::EventBus": "events",
+    "AWS::Events::EventBusPolicy": "events",
+    "AWS::KMS::Key": "kms",
+    "AWS::KMS::ReplicaKey": "kms",
+    "AWS::Kinesis::ResourcePolicy": "kinesis",
+    "AWS::S3::AccessPoint": "s3",
+    "AWS::SNS::TopicInlinePolicy": "sns",
+    "AWS::SNS::TopicPolicy": "sns",
+    "AWS::SQS::QueueInlinePolicy": "sqs",
+    "AWS::SQS::QueuePolicy": "sqs",
+    "AWS::SageMaker::ModelPackageGroup": "sagemaker",
+    "AWS::SecretsManager::ResourcePolicy": "secretsmanager",
+}
+"""Types whose policies are asked for the actions of one service, beside those of buckets, whose resources say it.
+
+Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/access_policies_identity-vs-resource.html (as of 2026-11-27)
+"""
+
+WITHOUT_RESOURCE = ("AWS::ECR::Repository",)
+"""Types whose policies are refused if a statement names a resource.
+
+Source: https://github.com/awsdocs/amazon-ecr-user-guide/pull/20 and https://github.com/aws/aws-cdk/issues/24314 (as of 2026-11-27)
+"""
+
 CLOSED = (
     "AWS::Backup::BackupVault",
     "AWS::DynamoDB::Table",

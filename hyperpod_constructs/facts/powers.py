@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 ESCALATING = (
     "iam:AttachRolePolicy",
     "iam:CreateAccessKey",
@@ -39,4 +41,26 @@ DEPLOYERS = frozenset(("lambda.amazonaws.com", "states.amazonaws.com"))
 """Those of them whose code may well change single roles: only all of IAM is too much for them.
 
 Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/template-custom-resources.html
+"""
+
+WHOLE: Mapping[str, tuple[str, str]] = {
+    "kms:ScheduleKeyDeletion": ("delete every key", ":key/*"),
+    "s3:DeleteObject": ("delete what every bucket holds", ":s3:::*"),
+    "s3:PutBucketPolicy": ("open every bucket", ":s3:::*"),
+    "sagemaker:DeleteCluster": ("delete every cluster", ":cluster/*"),
+    "secretsmanager:GetSecretValue": ("read every secret", ":secret:*"),
+    "ssm:SendCommand": ("run commands as root on every machine", ":instance/*"),
+    "sts:AssumeRole": ("take every role", ":role/*"),
+}
+"""Actions that users of nodes and pods have no business to take on all resources of an account: in words, and the end of an ARN
+that is for all of them.
+
+Source: https://docs.aws.amazon.com/wellarchitected/latest/security-pillar/sec_permissions_least_privileges.html and
+https://docs.aws.amazon.com/secretsmanager/latest/userguide/best-practices.html (as of 2026-11-27)
+"""
+
+GIVERS = frozenset(("AWS::EKS::PodIdentityAssociation", "AWS::IAM::InstanceProfile", "AWS::SageMaker::Cluster"))
+"""Types that give roles to whoever works on nodes, in pods or on instances.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html (as of 2026-11-27)
 """

@@ -19,6 +19,9 @@ def calls(resources: str, policies: str = "[]") -> Calls:
     return {(one.role.logical_id, one.task.actions, shown(one.arn)) for one in called(model)}
 
 
+POLICY_ON_ALL = "[{PolicyDocument: {Statement: [{Effect: Allow, Action: 'sagemaker:AddTags', Resource: '*'}]}}]"
+
+
 def actions(found: Calls) -> set[str]:
     return {name for _, names, _ in found for name in names}
 
@@ -43,6 +46,16 @@ BUILDS = """Project: {{Type: AWS::CodeBuild::Project, Properties: {{ServiceRole:
 def test_a_build_writes_artifacts_where_it_has_some(outputs: str, writes: bool) -> None:
     found = actions(calls(BUILDS.format(outputs)))
     assert ("s3:GetObject" in found, "s3:PutObject" in found) == (True, writes)
+
+
+SERVER = """Server: {{Type: AWS::SageMaker::MlflowTrackingServer, Properties: {{RoleArn: !GetAtt Role.Arn,
+  AutomaticModelRegistration: {}}}}}"""
+
+
+@pytest.mark.parametrize("registers", ["true", "false"])
+def test_a_server_of_experiments_registers_models_where_it_is_told_to(registers: str) -> None:
+    found = actions(calls(SERVER.format(registers), POLICY_ON_ALL))
+    assert ("sagemaker:CreateModelPackage" in found) is (registers == "true")
 
 
 FUNCTION = """Function: {Type: AWS::Lambda::Function, Properties: {Role: !GetAtt Role.Arn, KmsKeyArn: !GetAtt Key.Arn,

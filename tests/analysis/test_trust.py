@@ -42,6 +42,8 @@ CLUSTER = """Cluster: {Type: AWS::SageMaker::Cluster, Properties: {InstanceGroup
   {InstanceGroupName: a}, {InstanceGroupName: b, ExecutionRole: !GetAtt Role.Arn}]}}"""
 PODS = """Control: {Type: AWS::EKS::Cluster, Properties: {Name: one}}, Other: {Type: AWS::EKS::Cluster, Properties: {Name: two}},
   Account: {Type: AWS::EKS::PodIdentityAssociation, Properties: {ClusterName: !Ref Control, RoleArn: !GetAtt Role.Arn}}"""
+SCHEDULE = "Night: {Type: AWS::Scheduler::Schedule, Properties: {Target: {RoleArn: !GetAtt Role.Arn}}}"
+GROUP = f"arn:aws:scheduler:{PLACE}:schedule-group"
 POD_ACTIONS = "['sts:AssumeRole', 'sts:TagSession']"
 REFUSED = [["sts:AssumeRole"]]
 
@@ -49,6 +51,9 @@ REFUSED = [["sts:AssumeRole"]]
 @pytest.mark.parametrize(
     ("service", "condition", "resources", "expected"),
     [
+        ("scheduler.amazonaws.com", source(f"{GROUP}/nights"), SCHEDULE, REFUSED),
+        ("scheduler.amazonaws.com", source(f"{GROUP}/default"), SCHEDULE, [[]]),
+        ("scheduler.amazonaws.com", source(f"{GROUP}/nights"), SCHEDULE.replace("Target", "GroupName: nights, Target"), [[]]),
         (METRICS, "{}", STREAM, [[]]),
         ("firehose.amazonaws.com", "{}", STREAM, REFUSED),
         (METRICS, source(f"'arn:aws:cloudwatch:{PLACE}:metric-stream/samples'"), STREAM, [[]]),

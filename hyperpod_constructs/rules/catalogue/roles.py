@@ -13,7 +13,7 @@ from hyperpod_constructs.analysis.kubernetes import eks_clusters
 from hyperpod_constructs.analysis.needs import needs_of
 from hyperpod_constructs.analysis.node_roles import RoleUse, role_uses
 from hyperpod_constructs.analysis.policy_document import statements_of
-from hyperpod_constructs.analysis.powers import powers
+from hyperpod_constructs.analysis.powers import powers, reaches
 from hyperpod_constructs.analysis.trust import Assumption, assumptions
 from hyperpod_constructs.rules.finding import Hit, Level, hit
 from hyperpod_constructs.rules.rule import ORDER, error, rule, warning
@@ -158,3 +158,17 @@ def programs_are_no_administrators(model: Model) -> Iterator[Hit]:
     for one in powers(model):
         users = enumerated(user.logical_id for user in one.users)
         yield hit(one.resource, f"the role of {users} may administer the account: {one.words}", *one.path)
+
+
+@warning(
+    "HP-ROL-008",
+    title="the roles of nodes and pods reach single secrets, buckets, keys, roles and clusters",
+    why="everybody who has a shell or a job there has it too: the secrets, the data and the clusters of all others in the account",
+    fix="name the ARNs of what the jobs use, or add a condition on a tag",
+    allowed="resources by name or prefix, or a condition",
+    source="https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html#grant-least-privilege",
+)
+def users_reach_single_resources(model: Model) -> Iterator[Hit]:
+    for one in reaches(model):
+        users = enumerated(user.logical_id for user in one.users)
+        yield hit(one.resource, f"the role of {users} may {one.words}", *one.path)

@@ -28,6 +28,10 @@ def subnet_group(*names: str) -> Template:
     return {"Type": "AWS::RDS::DBSubnetGroup", "Properties": given}
 
 
+def linked(service: str) -> Template:
+    return {"Type": "AWS::IAM::ServiceLinkedRole", **KEPT, "Properties": {"AWSServiceName": service}}
+
+
 DATABASE = {
     "Type": "AWS::RDS::DBInstance",
     "DeletionPolicy": "Snapshot",
@@ -123,6 +127,7 @@ CASES = [
     Case("HP-SCH-007", ONE, {"NodeDefaultRoute/GatewayId": {"Ref": "Gateway"}}, {}),
     Case("HP-REF-012", ONE, {"NodeDefaultRoute/NatGatewayId": {"Ref": "Gateway"}}, {}),
     Case("HP-SCH-007", ONE, {"Nat/AllocationId": REMOVED}, {}),
+    Case("HP-SCH-007", ONE, {"Linked": linked("AWSServiceRoleForFSx")}, {"Linked": linked("fsx.amazonaws.com")}),
     Case("HP-SCH-007", ONE, {"Vpc/Tags": [{"Key": "aws:x", "Value": "y"}]}, {"Vpc/Tags": [{"Key": "x", "Value": "y"}]}),
     Case(
         "HP-SCH-007",

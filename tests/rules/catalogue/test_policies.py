@@ -25,6 +25,21 @@ def condition(operator: str, key: str = "aws:PrincipalTag/a", value: Any = "y", 
     return {OTHER: allow(action, Condition={operator: {key: value}})}
 
 
+def passed(service: str) -> dict[str, Any]:
+    """A statement that lets the role of the nodes be passed to a service."""
+    role = {"Fn::GetAtt": ["Role", "Arn"]}
+    statement = allow("iam:PassRole", role, Condition={"StringEquals": {"iam:PassedToService": service}})
+    document = {"Version": "2012-10-17", "Statement": [statement]}
+    return {"Deployer": {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": document}}}
+
+
+def repository(action: str = "ecr:BatchGetImage", **more: Any) -> dict[str, Any]:
+    """A repository with a policy for another account."""
+    statement = {"Effect": "Allow", "Principal": {"AWS": "111122223333"}, "Action": action, **more}
+    text = {"Version": "2012-10-17", "Statement": [statement]}
+    return {"Type": "AWS::ECR::Repository", "Properties": {"RepositoryPolicyText": text}}
+
+
 def test_actions_that_only_look_may_stand_beside_others() -> None:
     """Guides of AWS name kms:DescribeKey beside kms:CreateGrant, under a condition on grants."""
     statement = allow(["kms:CreateGrant", "kms:DescribeKey"], Condition={"Bool": {"kms:GrantIsForAWSResource": "true"}})
@@ -126,6 +141,21 @@ CASES = [
         condition("StringEquals", "aws:RequestTag/a", "y", "s3:GetObject"),
         condition("StringEqualsIfExists", "aws:RequestTag/a", "y", "s3:GetObject"),
     ),
+    Case(NEVER, slurm(), condition("Null", "aws:SecureTransport", "true"), condition("Null", "aws:PrincipalTag/a", "true")),
+    Case(
+        NEVER,
+        slurm(),
+        condition("DateLessThan", "aws:CurrentTime", "2024-12-31T00:00:00Z"),
+        condition("DateGreaterThan", "aws:CurrentTime", "2024-12-31T00:00:00Z"),
+    ),
+    Case(NEVER, slurm(), passed("ec2.amazonaws.com"), passed("sagemaker.amazonaws.com")),
+    Case(
+        REFUSED,
+        slurm(),
+        {"Images": repository(Resource="*")},
+        {"Images": repository()},
+    ),
+    Case(IDLE, slurm(), {"Images": repository("s3:GetObject")}, {"Images": repository("ecr:*")}),
     Case(REFUSED, slurm(), condition("StringEqual"), condition("ForAnyValue:StringEqualsIfExists")),
     Case(REFUSED, slurm(), condition("Any:StringEquals"), condition("DateLessThan", "aws:CurrentTime", "2030-01-01T00:00:00Z")),
     Case(REFUSED, slurm(), {OTHER: allow("sqs:SendMessage", "s3://data/*")}, {OTHER: allow("sqs:SendMessage", "arn:aws:sqs:*")}),
@@ -168,7 +198,7 @@ CASES = [
     ),
     Case(IDLE, slurm(), {OTHER: allow("s3:PutObjects", OBJECTS)}, {OTHER: allow("s3:putobject", OBJECTS)}),
     Case(IDLE, slurm(), {OTHER: allow("s33:PutObject")}, {OTHER: allow("personalize:Anything")}),
-    Case(IDLE, slurm(), {OTHER: allow("s3:Putt*")}, {OTHER: allow("s3:Put*")}),
+    Case(IDLE, slurm(), {OTHER: allow("s3:Putt*")}, {OTHER: allow("s3:Put*", "arn:aws:s3:::data*")}),
     Case(IDLE, slurm(), {OTHER: allow("s3:ListBucketVersions", OBJECTS)}, {OTHER: allow("s3:ListBucketVersions", BUCKET)}),
     Case(IDLE, slurm(), {OTHER: allow("s3:PutObject", BUCKET)}, {OTHER: allow("s3:PutObject", "arn:aws:s3:::data*")}),
     Case(

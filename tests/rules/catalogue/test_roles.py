@@ -197,8 +197,9 @@ def test_some_roles_can_be_passed(statement: Template) -> None:
         allow("*"),
         allow("iam:*", {"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:role/*"}),
         allow(["s3:GetObject", "iam:PutRolePolicy"]),
+        {"Effect": "Allow", "NotAction": "iam:*", "Resource": "*"},
     ],
-    ids=["everything", "all of IAM", "one action"],
+    ids=["everything", "all of IAM", "one action", "all but IAM"],
 )
 def test_nodes_administer_the_account(statement: Template) -> None:
     template = slurm()
@@ -213,7 +214,7 @@ def test_nodes_administer_the_account(statement: Template) -> None:
     [
         allow("iam:AttachRolePolicy", {"Fn::GetAtt": ["Role", "Arn"]}),
         allow("*", Condition={"StringEquals": {"aws:RequestedRegion": "us-west-2"}}),
-        allow("s3:*"),
+        allow("ec2:*"),
         {**allow("*"), "Effect": "Deny", "Action": "iam:*"},
     ],
     ids=["one role", "under a condition", "another service", "denied"],
@@ -225,7 +226,54 @@ def test_nodes_do_not_administer_the_account(statement: Template) -> None:
     assert iam_findings(template) == []
 
 
-@pytest.mark.parametrize(("name", "rules"), [("PowerUserAccess", ["HP-ROL-007"]), ("ReadOnlyAccess", [])])
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        (allow("s3:*"), "delete what every bucket holds, open every bucket"),
+        (allow("s3:*", "arn:aws:s3:::*"), "delete what every bucket holds, open every bucket"),
+        (allow("secretsmanager:GetSecretValue"), "read every secret"),
+        (
+            {"Effect": "Allow", "Action": "kms:*", "NotResource": "arn:aws:kms:us-west-2:111122223333:key/1"},
+            "delete every key",
+        ),
+        (allow("sts:AssumeRole", {"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:role/*"}), "take every role"),
+    ],
+    ids=["buckets", "buckets by their ARNs", "secrets", "all but a key", "roles"],
+)
+def test_nodes_reach_what_is_of_others(statement: Template, words: str) -> None:
+    template = slurm()
+    template["Resources"]["Wide"] = policy(statement)
+    template["Resources"]["Cluster"]["DependsOn"] = [*template["Resources"]["Cluster"].get("DependsOn", []), "Wide"]
+    found = the_one(template)
+    assert (found.rule, found.path) == ("HP-ROL-008", "Properties/PolicyDocument/Statement/0")
+    assert words in found.message
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        allow("s3:*", "arn:aws:s3:::sagemaker-*"),
+        allow("secretsmanager:GetSecretValue", Condition={"StringEquals": {"aws:ResourceTag/team": "a"}}),
+        allow(["s3:GetObject", "kms:Decrypt", "ssm:GetParameter"]),
+    ],
+    ids=["by prefix", "by tag", "reads"],
+)
+def test_nodes_reach_what_is_their_own(statement: Template) -> None:
+    template = slurm()
+    template["Resources"]["Wide"] = policy(statement)
+    template["Resources"]["Cluster"]["DependsOn"] = [*template["Resources"]["Cluster"].get("DependsOn", []), "Wide"]
+    assert iam_findings(template) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "rules"),
+    [
+        ("PowerUserAccess", ["HP-ROL-007"]),
+        ("AmazonS3FullAccess", ["HP-ROL-008"]),
+        ("SecretsManagerReadWrite", ["HP-ROL-008"]),
+        ("ReadOnlyAccess", []),
+    ],
+)
 def test_policies_for_people_are_not_for_nodes(name: str, rules: list[str]) -> None:
     template = slurm()
     arns = properties(template, "Role").setdefault("ManagedPolicyArns", [])
