@@ -184,17 +184,26 @@ def _of_form(name: str, key: Key, value: Value) -> str | None:
         if text is not None and form and not _MARKS.search(text) and re.fullmatch(form, text) is None:
             return f"{name} is compared with {text!r}, and is {words}"
         if isinstance(one, Reference) and _is_other(name, key, one):
-            return f"{name} is compared with {one!r}, which gives {'a name' if key.kind == 'ARN' else 'another id'}"
+            return f"{name} is compared with {one!r}, which gives {_given(name)}"
     if name.lower() == "aws:sourceip" and _are_private(value):
         return f"{name} is the public address of the caller, or missing: it never is one of {shown(value)}"
     return None
 
 
+def _given(name: str) -> str:
+    return f"no {TYPES[name.lower()]}" if name.lower() in TYPES else "a name"
+
+
+def _service_of(type_: str) -> str:
+    """The service of a type, such as `AWS::EC2`."""
+    return type_.rpartition("::")[0]
+
+
 def _is_other(name: str, key: Key, reference: Reference) -> bool:
     """Whether a reference gives the id of another type of resource, or a name for an ARN."""
     target, wanted = target_of(reference), TYPES.get(name.lower())
-    if wanted is not None:
-        return reference.attribute is None and target.type.startswith("AWS::EC2::") and target.type != wanted
+    if wanted is not None and target.type != wanted:
+        return _service_of(target.type) == _service_of(wanted)
     return key.kind == "ARN" and reference.attribute in FORMS.get(target.type, ArnForm()).names
 
 

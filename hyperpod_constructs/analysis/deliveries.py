@@ -29,6 +29,7 @@ from hyperpod_constructs.templates.model import Model, Resource, target_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Reference, Text, Value, as_str, joined, parts_of
 
 _PERMISSION = "AWS::Lambda::Permission"
+_SINGLE = re.compile(":(role|user)/")
 _PIECE = re.compile(r"(\{[^{}]+\}|\*)")
 _NAMES = ("BucketName", "FunctionName", "QueueName", "TopicName")
 _ARNS: Mapping[str, tuple[str | None, ...]] = {
@@ -290,7 +291,15 @@ def _speaks_to(statement: Statement, caller: Caller) -> bool | None:
         return None
     if "*" in people:
         return True
-    return any_of((statement.names_service(caller.service, caller.region), None if people else False))
+    stands = None if any(map(_may_be_an_account, people)) else False
+    return any_of((statement.names_service(caller.service, caller.region), stands))
+
+
+def _may_be_an_account(principal: Value) -> bool:
+    """Whether a principal is no single role or user."""
+    if isinstance(principal, Reference):
+        return not principal.resource.type.startswith("AWS::IAM::")
+    return not any(isinstance(part, str) and _SINGLE.search(part) for part in parts_of(principal))
 
 
 def _may_allow(statement: Statement) -> bool:

@@ -15,13 +15,14 @@ from hyperpod_constructs.analysis.kubernetes import EksCluster
 from hyperpod_constructs.analysis.node_places import arn_at
 from hyperpod_constructs.analysis.node_roles import meant_for_nodes
 from hyperpod_constructs.analysis.regions import region_of
-from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL
+from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL, SESSION_TAGS
 from hyperpod_constructs.facts.node_permissions import CLUSTER_PRINCIPAL, NODES_PRINCIPAL
 from hyperpod_constructs.facts.role_users import BY_EXTERNAL_ID, RoleUser, role_users
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Reference, Value, joined, parts_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Reference, Value, as_bool, joined, parts_of
 
 _PIECE = re.compile(r"(\{\w+(?:\|\w+)?\}|\*)")
+_TAG = "aws:requesttag/{}"
 _NODES = RoleUser("", "", NODES_PRINCIPAL, ("sts:AssumeRole",))
 
 
@@ -64,7 +65,21 @@ def _context(one: Assumption) -> Context:
     region, account = (of_caller(one.user).get(key, UNKNOWN) for key in ("aws:requestedregion", "aws:principalaccount"))
     external = {"sts:externalid": account} if one.asked.service in BY_EXTERNAL_ID else {}
     known = {"aws:requestedregion": region, "aws:sourceaccount": account, "aws:sourcearn": _source(one)}
-    return {**OF_SERVICE, **external, **known}
+    return {**OF_SERVICE, **external, **known, **(_tags(one) if one.asked.service == PODS_PRINCIPAL else {})}
+
+
+def _tags(one: Assumption) -> Context:
+    """The tags of a session of pods: their cluster, their namespace and their service account."""
+    if as_bool(one.user.get("DisableSessionTags")) is True:
+        return dict.fromkeys(map(_TAG.format, SESSION_TAGS), ABSENT)
+    eks = EksCluster.of(one.user.get("ClusterName"))
+    own = one.user.type == "AWS::EKS::PodIdentityAssociation"
+    known = {
+        "eks-cluster-arn": UNKNOWN if eks is None else Reference(eks.resource, "Arn"),
+        "kubernetes-namespace": one.user.get("Namespace") if own else UNKNOWN,
+        "kubernetes-service-account": one.user.get(*one.path[:-1], "ServiceAccount"),
+    }
+    return {_TAG.format(name): UNKNOWN if value is ABSENT else value for name, value in known.items()}
 
 
 def _source(one: Assumption) -> Value:

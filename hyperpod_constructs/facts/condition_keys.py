@@ -56,8 +56,23 @@ Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_cond
 PAST = "2026-01-01T00:00:00+00:00"
 """A time that is over."""
 
-TYPES: Mapping[str, str] = {"aws:sourcevpc": "AWS::EC2::VPC", "aws:sourcevpce": "AWS::EC2::VPCEndpoint"}
-"""Keys whose value is the id of a resource, with its type."""
+TYPES: Mapping[str, str] = {
+    "aws:sourcevpc": "AWS::EC2::VPC",
+    "aws:sourcevpce": "AWS::EC2::VPCEndpoint",
+    "ec2:subnet": "AWS::EC2::Subnet",
+    "ec2:vpc": "AWS::EC2::VPC",
+    "elasticfilesystem:accesspointarn": "AWS::EFS::AccessPoint",
+    "lambda:securitygroupids": "AWS::EC2::SecurityGroup",
+    "lambda:subnetids": "AWS::EC2::Subnet",
+    "lambda:vpcids": "AWS::EC2::VPC",
+    "s3:dataaccesspointarn": "AWS::S3::AccessPoint",
+    "sagemaker:vpcsecuritygroupids": "AWS::EC2::SecurityGroup",
+    "sagemaker:vpcsubnets": "AWS::EC2::Subnet",
+}
+"""Keys whose value is the id or the ARN of a resource, with its type.
+
+Source: https://docs.aws.amazon.com/service-authorization/latest/reference/ (as of 2026-11-27)
+"""
 
 
 class Key(NamedTuple):

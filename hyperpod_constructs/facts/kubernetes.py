@@ -140,6 +140,19 @@ PODS_PRINCIPAL = "pods.eks.amazonaws.com"
 Source: https://docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html
 """
 
+SESSION_TAGS = (
+    "eks-cluster-arn",
+    "eks-cluster-name",
+    "kubernetes-namespace",
+    "kubernetes-pod-name",
+    "kubernetes-pod-uid",
+    "kubernetes-service-account",
+)
+"""The tags of the sessions of pods, if an association does not switch them off.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/pod-id-abac.html (as of 2026-11-27)
+"""
+
 PODS_ACTIONS = ("sts:AssumeRole", "sts:TagSession")
 """The actions that such a role's trust policy allows."""
 

@@ -58,6 +58,21 @@ def test_a_server_of_experiments_registers_models_where_it_is_told_to(registers:
     assert ("sagemaker:CreateModelPackage" in found) is (registers == "true")
 
 
+BOARDS = "Boards: {{Type: AWS::Grafana::Workspace, Properties: {{RoleArn: !GetAtt Role.Arn, {}}}}}"
+
+
+@pytest.mark.parametrize(
+    ("properties", "expected"),
+    [
+        ("DataSources: [XRAY]", {"xray:GetTraceSummaries", "xray:BatchGetTraces"}),
+        ("NotificationDestinations: [SNS]", {"sns:Publish"}),
+        ("DataSources: [TIMESTREAM]", set()),
+    ],
+)
+def test_boards_read_their_sources_and_send_alerts(properties: str, expected: set[str]) -> None:
+    assert actions(calls(BOARDS.format(properties), POLICY_ON_ALL)) == expected
+
+
 FUNCTION = """Function: {Type: AWS::Lambda::Function, Properties: {Role: !GetAtt Role.Arn, KmsKeyArn: !GetAtt Key.Arn,
   Environment: {Variables: {AA: b}}, VpcConfig: {SubnetIds: [subnet-0123456789abcdef0]}}},
   Key: {Type: AWS::KMS::Key, Properties: {}}"""

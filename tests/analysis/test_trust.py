@@ -44,13 +44,27 @@ PODS = """Control: {Type: AWS::EKS::Cluster, Properties: {Name: one}}, Other: {T
   Account: {Type: AWS::EKS::PodIdentityAssociation, Properties: {ClusterName: !Ref Control, RoleArn: !GetAtt Role.Arn}}"""
 SCHEDULE = "Night: {Type: AWS::Scheduler::Schedule, Properties: {Target: {RoleArn: !GetAtt Role.Arn}}}"
 GROUP = f"arn:aws:scheduler:{PLACE}:schedule-group"
+OF_PODS = "pods.eks.amazonaws.com"
+TAGGED = """Account: {Type: AWS::EKS::PodIdentityAssociation, Properties: {
+  Namespace: team, ServiceAccount: job, RoleArn: !GetAtt Role.Arn}}"""
+UNTAGGED = TAGGED.replace("Namespace", "DisableSessionTags: true, Namespace")
 POD_ACTIONS = "['sts:AssumeRole', 'sts:TagSession']"
 REFUSED = [["sts:AssumeRole"]]
+BOTH = [["sts:AssumeRole", "sts:TagSession"]]
+
+
+def tag(name: str, value: str) -> str:
+    return f"{{StringEquals: {{'aws:RequestTag/{name}': {value}}}}}"
 
 
 @pytest.mark.parametrize(
     ("service", "condition", "resources", "expected"),
     [
+        (OF_PODS, tag("kubernetes-namespace", "team"), TAGGED, [["sts:TagSession"]]),
+        (OF_PODS, tag("kubernetes-namespace", "others"), TAGGED, BOTH),
+        (OF_PODS, tag("kubernetes-service-account", "others"), TAGGED, BOTH),
+        (OF_PODS, tag("kubernetes-pod-name", "others"), TAGGED, [["sts:TagSession"]]),
+        (OF_PODS, tag("kubernetes-namespace", "team"), UNTAGGED, BOTH),
         ("scheduler.amazonaws.com", source(f"{GROUP}/nights"), SCHEDULE, REFUSED),
         ("scheduler.amazonaws.com", source(f"{GROUP}/default"), SCHEDULE, [[]]),
         ("scheduler.amazonaws.com", source(f"{GROUP}/nights"), SCHEDULE.replace("Target", "GroupName: nights, Target"), [[]]),

@@ -141,6 +141,12 @@ CASES = [
         condition("StringEquals", "aws:RequestTag/a", "y", "s3:GetObject"),
         condition("StringEqualsIfExists", "aws:RequestTag/a", "y", "s3:GetObject"),
     ),
+    Case(
+        NEVER,
+        slurm(),
+        condition("StringEquals", "sagemaker:VpcSubnets", {"Ref": "Vpc"}, "sagemaker:CreateTrainingJob"),
+        condition("StringEquals", "sagemaker:VpcSubnets", {"Ref": "NodeSubnet"}, "sagemaker:CreateTrainingJob"),
+    ),
     Case(NEVER, slurm(), condition("Null", "aws:SecureTransport", "true"), condition("Null", "aws:PrincipalTag/a", "true")),
     Case(
         NEVER,
