@@ -31,6 +31,9 @@ _WITH_GRAMMAR = frozenset(
 """Types whose schemas have the grammar of statements."""
 _PARTITION = re.compile(r"arn:(aws[a-z-]*):")
 _PRINCIPAL = re.compile(r"\*|\d{12}|A[A-Z0-9]{15,}|arn:aws[a-z-]*:(iam|sts)::(\d{12}|cloudfront):[^*?]+")
+_VARIABLE, _WITH_VARIABLES = re.compile(r"\$\{[\w-]+:[^}]+\}"), "2012-10-17"
+_BUCKET_ARN = re.compile(r"arn:[^:]*:s3:(?!:)[^:]*:[^:]*:|arn:[^:]*:s3::[^:]+:")
+"""The beginning of an ARN of S3 with a region or an account, which those of buckets and objects have not."""
 _SERVICE = re.compile(r"\*|[a-z0-9-]+(\.[a-z0-9-]+)+")
 
 
@@ -117,8 +120,20 @@ def _resource_mistake(value: Value) -> str | None:
         named = first.attribute in form.names
         return f"{value!r} begins with a name and is no ARN; a resource is an ARN or *" if named else None
     begin = first if isinstance(first, str) else ""
+    if _is_bucket_elsewhere(value):
+        return f"{shown(value)!r} has a region or an account, and the ARN of a bucket has none"
     formed = any(begin.startswith(stem) or stem.startswith(begin) for stem in ("arn:", "${", "*", "?"))
     return None if formed else f"{shown(value)!r} is no ARN; a resource is an ARN or *"
+
+
+def _is_bucket_elsewhere(value: Value) -> bool:
+    """Whether a pattern is for a bucket of the model, with a region or an account before its name."""
+    buckets = (part for part in parts_of(value) if isinstance(part, Reference) and part.resource.type == "AWS::S3::Bucket")
+    bucket = next(buckets, None)
+    if bucket is None or bucket.attribute is not None:
+        return False
+    before, *_ = str(shown(value)).split(f"${{{bucket.resource.logical_id}}}")
+    return _BUCKET_ARN.fullmatch(before) is not None
 
 
 def _partition_mistake(value: Value, resource: Resource) -> str | None:
@@ -158,6 +173,8 @@ def idle_words(one: Written) -> Iterator[str]:
             yield unknown
         elif one.kind is Kind.RESOURCE and not _is_asked(one.resource.type, text):
             yield f"{text} is never asked of this policy, whose actions begin with {ACTIONS_OF[one.resource.type]}:"
+    if _has_variables(one) and _is_old(one):
+        yield f"only documents of the Version {_WITH_VARIABLES} have variables, and others take them for text"
     of_bucket = one.resource.type == "AWS::S3::BucketPolicy"
     if not statement.excludes_actions and (of_bucket or (statement.effect == "Allow" and one.kind is Kind.IDENTITY)):
         unfit = _unfit(statement)
@@ -165,6 +182,21 @@ def idle_words(one: Written) -> Iterator[str]:
             yield f"{', '.join(unfit)} {'works' if len(unfit) == 1 else 'work'} on none of these resources"
     if one.kind is Kind.RESOURCE and one.resource.type in POLICIES_OF:
         yield from _of_another(one)
+
+
+def _is_old(one: Written) -> bool:
+    """Whether a document has an old version, which it has too if it names none."""
+    version = one.resource.get(*one.path[: one.path.index("Statement")], "Version")
+    return version is ABSENT or as_str(version) not in (_WITH_VARIABLES, None)
+
+
+def _has_variables(one: Written) -> bool:
+    """Whether a resource or a condition of a statement has a variable, such as `${aws:username}`."""
+    conditions = at(one.statement.raw, "Condition")
+    keys = conditions.values() if isinstance(conditions, Mapping) else ()
+    values = [value for each in keys if isinstance(each, Mapping) for found in each.values() for value in listed(found)]
+    texts = [part for value in (*one.statement.resources, *values) for part in parts_of(value) if isinstance(part, str)]
+    return "Statement" in one.path and any(_VARIABLE.search(text) for text in texts)
 
 
 def _is_asked(type_: str, action: str) -> bool:

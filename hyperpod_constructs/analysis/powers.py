@@ -49,19 +49,13 @@ def _of_role(facts: RoleFacts, given: list[Assumption]) -> Iterator[Power]:
             yield Power(facts.role, ("ManagedPolicyArns", index), facts.role, users, f"{name} allows it")
     for policy in facts.policies:
         for index, statement in enumerate(policy.statements):
-            administers = wanted(_escalates(facts, statement, action) for action in ESCALATING)
-            if _is_wide(statement) and (administers or _is_all_but_a_few(facts, statement)):
+            if _is_wide(statement) and wanted(_escalates(facts, statement, action) for action in ESCALATING):
                 path = (*policy.path, "Statement", index)
                 yield Power(policy.resource, path, facts.role, users, "the statement allows it")
 
 
 def _is_wide(statement: Statement) -> bool:
     return statement.effect == "Allow" and not statement.conditional and covers_every_role(statement) is not None
-
-
-def _is_all_but_a_few(facts: RoleFacts, statement: Statement) -> bool:
-    """Whether a statement allows the actions of all services but some, as policies for developers do."""
-    return statement.excludes_actions and facts.boundary is None
 
 
 def _escalates(facts: RoleFacts, statement: Statement, action: str) -> bool:
@@ -87,7 +81,7 @@ def _reaches_of(facts: RoleFacts, users: tuple[Resource, ...]) -> Iterator[Power
     for policy in facts.policies:
         for index, statement in enumerate(policy.statements):
             administers = any(_escalates(facts, statement, action) for action in ESCALATING)
-            words = [] if administers or _is_all_but_a_few(facts, statement) else _whole(facts, [statement])
+            words = [] if administers else _whole(facts, [statement])
             if words:
                 path = (*policy.path, "Statement", index)
                 yield Power(policy.resource, path, facts.role, users, f"{enumerated(words)}: the statement allows it")
@@ -104,10 +98,10 @@ def _whole(facts: RoleFacts, statements: Iterable[Statement]) -> list[str]:
 
 def _is_for_all(statement: Statement, end: str) -> bool:
     """Whether a statement allows something without a condition, and on everything or all but a few."""
-    plain = statement.effect == "Allow" and not statement.conditional
+    plain = statement.effect == "Allow" and not statement.conditional and not statement.excludes_actions
     return plain and (statement.excludes_resources or any(_ends(pattern, end) for pattern in statement.resources))
 
 
 def _ends(pattern: Value, end: str) -> bool:
     text = pattern if isinstance(pattern, str) else pattern.suffix if isinstance(pattern, Text) else ""
-    return text == "*" or text.endswith(end)
+    return pattern == "*" or text.endswith(end)

@@ -25,6 +25,11 @@ def condition(operator: str, key: str = "aws:PrincipalTag/a", value: Any = "y", 
     return {OTHER: allow(action, Condition={operator: {key: value}})}
 
 
+def homes() -> dict[str, Any]:
+    """A statement for what lies below the name of the caller."""
+    return {OTHER: allow("s3:PutObject", "arn:aws:s3:::homes/${aws:userid}/*")}
+
+
 def passed(service: str) -> dict[str, Any]:
     """A statement that lets the role of the nodes be passed to a service."""
     role = {"Fn::GetAtt": ["Role", "Arn"]}
@@ -153,6 +158,18 @@ CASES = [
         slurm(),
         condition("DateLessThan", "aws:CurrentTime", "2024-12-31T00:00:00Z"),
         condition("DateGreaterThan", "aws:CurrentTime", "2024-12-31T00:00:00Z"),
+    ),
+    Case(
+        REFUSED,
+        slurm(),
+        {OTHER: allow("s3:PutObject", {"Fn::Sub": "arn:aws:s3:us-west-2:123456789012:${Scripts}/*"})},
+        {OTHER: allow("s3:PutObject", {"Fn::Sub": "arn:aws:s3:::${Scripts}/*"})},
+    ),
+    Case(
+        IDLE,
+        slurm(),
+        {**homes(), "Role/Policies/0/PolicyDocument/Version": "2008-10-17"},
+        homes(),
     ),
     Case(NEVER, slurm(), passed("ec2.amazonaws.com"), passed("sagemaker.amazonaws.com")),
     Case(
