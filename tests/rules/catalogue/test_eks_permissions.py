@@ -68,7 +68,16 @@ CASES = [
         "HP-PERM-002",
         mounted({**S3, "Action": [*S3["Action"], "s3:PutObject", "s3:AbortMultipartUpload"]}),
         {},
-        {"PodRole/Policies/0/PolicyDocument/Statement/0/Action": ["s3:*", "kms:*"]},
+        {
+            "PodRole/Policies/0/PolicyDocument/Statement/0/Action": [
+                "s3:Get*",
+                "s3:List*",
+                "s3:PutObject",
+                "s3:Abort*",
+                "kms:*crypt",
+                "kms:Gen*",
+            ]
+        },
     ),
     Case(
         "HP-PERM-002",
