@@ -16,11 +16,12 @@ from hyperpod_constructs.analysis.networks import SUBNET, VPC, ExitKind, Subnet,
 from hyperpod_constructs.analysis.security_groups import Direction, is_resource
 from hyperpod_constructs.analysis.traffic import INTERNET, Side, Traffic, group_lets
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, as_bool, as_str
+from hyperpod_constructs.templates.values import ABSENT, as_bool, as_items, as_str
 
 PEERING = "AWS::EC2::VPCPeeringConnection"
 _ATTACHMENT = "AWS::EC2::VPCGatewayAttachment"
 DHCP = "AWS::EC2::VPCDHCPOptionsAssociation"
+_OWN_SERVER = "AmazonProvidedDNS"
 # Whatever joins two VPCs, or takes traffic out of one.
 CONNECTIONS = (
     "AWS::EC2::TransitGatewayAttachment",
@@ -207,13 +208,21 @@ def resolved(subnet: Subnet, *, private: bool = False) -> Iterator[Hop]:
     if vpc is None:
         return
     support, names = vpc.get("EnableDnsSupport"), vpc.get("EnableDnsHostnames")
-    own_servers = any(is_resource(one.get("VpcId"), vpc) is not False for one in vpc.template.model.resources(DHCP))
+    associations = vpc.template.model.resources(DHCP)
+    own_servers = any(is_resource(one.get("VpcId"), vpc) is not False and _may_ask_others(one) for one in associations)
     if support is not ABSENT and as_bool(support) is not True:
         known = as_bool(support) is False and (private or not own_servers)
         yield Hop(vpc, False if known else None, "resolves no names: EnableDnsSupport is false", ("EnableDnsSupport",), private)
     elif private and (names is ABSENT or as_bool(names) is not True):
         says = "has no private DNS, which needs EnableDnsHostnames beside EnableDnsSupport"
         yield Hop(vpc, False if names is ABSENT or as_bool(names) is False else None, says, ("EnableDnsHostnames",), True)
+
+
+def _may_ask_others(association: Resource) -> bool:
+    """Whether DHCP options may name other servers than the one of the VPC, which is there with EnableDnsSupport only."""
+    options = resource_of(association.get("DhcpOptionsId"), "AWS::EC2::DHCPOptions")
+    servers = () if options is None else as_items(options.get("DomainNameServers")) or ()
+    return not servers or any(as_str(one) != _OWN_SERVER for one in servers)
 
 
 def to_the_internet(source: Side, traffic: Traffic) -> Iterator[Hop]:

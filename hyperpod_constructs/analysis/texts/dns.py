@@ -137,6 +137,8 @@ def _values(kind: str | None, records: Value) -> Slips:
     for index, one in enumerate(records):
         text = known(one)
         gives = _gives(one)
+        if kind in _RECORDS_OF_HOSTS and _is_arn(one):
+            yield Slip(f"a record of the type {kind} is {one}, which is an ARN", words, ("ResourceRecords", index), one)
         if gives is not None and kind in _TAKEN_BY[not gives]:
             what, other = ("a name", "CNAME for a name") if gives is _NAME else ("an address", "A for an address")
             message = f"a record of the type {kind} is {one}, which is {what}"
@@ -150,6 +152,7 @@ def _values(kind: str | None, records: Value) -> Slips:
 _NAME, _ADDRESS = True, False
 _TAKEN_BY: Mapping[bool, tuple[str, ...]] = {_NAME: ("CNAME", "NS", "PTR"), _ADDRESS: ("A", "AAAA")}
 """The types of records that take names, and those that take addresses."""
+_RECORDS_OF_HOSTS = (*_TAKEN_BY[True], *_TAKEN_BY[False])
 _NAMES = ("dnsname", "domainname", "endpoint.address", "endpointaddress")
 _ADDRESSES = ("privateip", "publicip", "primaryprivateipaddress", "privateipaddress")
 """The ends of attributes that are the name of a host, and its address."""
@@ -163,6 +166,11 @@ def _gives(value: Value) -> bool | None:
     if attribute.endswith(_ADDRESSES):
         return _ADDRESS
     return _ADDRESS if isinstance(value, Reference) and not attribute and target_of(value).type == _ELASTIC else None
+
+
+def _is_arn(value: Value) -> bool:
+    """Whether a reference surely gives an ARN."""
+    return isinstance(value, Reference) and (value.attribute or "").lower().endswith("arn")
 
 
 def endpoint(resource: Resource) -> Slips:

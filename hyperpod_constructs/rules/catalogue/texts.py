@@ -49,8 +49,8 @@ _text_error(
 
 _text_error(
     "HP-TXT-004",
-    title="filters of logs have a pattern, and values and destinations that go with it",
-    fix="write the pattern as terms, [fields] or { JSON }, and quote terms with other characters",
+    title="filters of logs have a pattern, and values and destinations that go with it; flow logs have known fields",
+    fix="write the pattern as terms, [fields] or { JSON }, and quote terms with other characters; of flow logs, the fields of AWS",
     allowed="terms, fields between brackets, or a condition between braces",
     source="https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html",
 )(_said_of(Topic.LOGS))

@@ -207,6 +207,12 @@ CASES = [
     Case(COME_UP, CLOSED, {"Vpc/EnableDnsHostnames": False}, {"Vpc/EnableDnsHostnames": "true"}),
     Case(COME_UP, CLOSED, {"Vpc/EnableDnsHostnames": REMOVED}, {"Vpc/EnableDnsHostnames": ref("AWS::StackName")}),
     Case(COME_UP, CLOSED, {"Vpc/EnableDnsSupport": False}, {"Vpc/EnableDnsSupport": REMOVED}),
+    Case(
+        COME_UP,
+        edited(SLURM, asking("AmazonProvidedDNS")),
+        {"Vpc/EnableDnsSupport": False},
+        {"Vpc/EnableDnsSupport": False, "Options/DomainNameServers": ["10.0.0.9"]},
+    ),
     # A firewall of names lets those of AWS through; servers of the internet need a way
     Case(COME_UP, FIREWALL, {f"{WALL_RULES}/1/Priority": 5}, {f"{WALL_RULES}/1/Priority": 5, f"{WALL_RULES}/1/Action": "ALERT"}),
     Case(COME_UP, FIREWALL, {"Known/Domains/1": "*.example.com"}, {"Known/Domains/1": "ssm.us-west-2.amazonaws.com"}),

@@ -183,6 +183,8 @@ MISTAKES: list[tuple[str, str, str, Any, str]] = [
     ("alarms", "HP-TXT-011", "Failed/MetricName", "cluster_failed_nodes_count", "the nearest is cluster_failed_node_count"),
     ("alarms", "HP-TXT-011", "Failed/Namespace", "/aws/sagemaker/clusters", "the nearest is /aws/sagemaker/Clusters"),
     # Filters of logs
+    ("logs", "HP-TXT-004", "Flows/LogFormat", "${version} ${vpcid}", "has the field vpcid; the nearest is vpc-id"),
+    ("logs", "HP-TXT-004", "Flows/LogFormat", "version vpc-id", "has no field"),
     ("logs", "HP-TXT-004", "Terms/FilterPattern", "[ERROR", "does not end with ']'"),
     ("logs", "HP-TXT-004", "Terms/FilterPattern", 'ERROR "exit', "a quote without an end"),
     ("logs", "HP-TXT-004", "Terms/FilterPattern", "ERROR: failed", 'write "ERROR:"'),
@@ -371,6 +373,7 @@ MISTAKES: list[tuple[str, str, str, Any, str]] = [
     ("names", "HP-TXT-010", "Host/ResourceRecords/0", "db.example.com", "a record of the type A"),
     ("names", "HP-TXT-010", "Host/ResourceRecords/0", att("Server", "PrivateDnsName"), "which is a name"),
     ("names", "HP-TXT-010", "Alias/ResourceRecords/0", {"Ref": "Public"}, "which is an address"),
+    ("names", "HP-TXT-010", "Alias/ResourceRecords/0", att("Topic", "TopicArn"), "which is an ARN"),
     ("names", "HP-TXT-010", "Alias/ResourceRecords", ["a.example.com", "b.example.com"], "a CNAME has 2 records"),
     ("names", "HP-TXT-010", "Alias/Name", "train.internal", "a CNAME at the top"),
     ("names", "HP-TXT-010", "Host/Name", "db.train.example", "is not in the zone train.internal"),

@@ -293,6 +293,15 @@ LOGS = {
         '{ ($.user.id = 1) && ($.errorCode = "*Unauth*" || $.list[0] != 4*) && $.a IS NULL && $.b NOT EXISTS }', "$.size"
     ),
     "Fields": metric_filter("[ip, id, user, ..., status_code = 4*, bytes > 1000]", "$bytes"),
+    "Flows": resource(
+        "AWS::EC2::FlowLog",
+        ResourceType="VPC",
+        ResourceId="vpc-0123456789abcdef0",
+        TrafficType="ALL",
+        LogDestinationType="s3",
+        LogDestination="arn:aws:s3:::flow-logs",
+        LogFormat="${version} ${vpc-id} ${srcaddr} ${pkt-srcaddr} ${reject-reason} ${of-tomorrow}",
+    ),
     "Words": metric_filter('[w1=ERROR || w1="%WARN%", w2]'),
     "Levels": metric_filter('{ $.level = "*" }', Dimensions=[{"Key": "Level", "Value": "$.level"}]),
     "ToStream": resource(

@@ -1,0 +1,51 @@
+"""The fields of records in flow logs of a VPC (as of 2026-11-27).
+
+Sources: https://docs.aws.amazon.com/vpc/latest/userguide/flow-log-records.html and
+https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.aws_ec2.LogFormat.html
+"""
+
+FIELDS = (
+    "version",
+    "account-id",
+    "interface-id",
+    "srcaddr",
+    "dstaddr",
+    "srcport",
+    "dstport",
+    "protocol",
+    "packets",
+    "bytes",
+    "start",
+    "end",
+    "action",
+    "log-status",
+    "vpc-id",
+    "subnet-id",
+    "instance-id",
+    "tcp-flags",
+    "type",
+    "pkt-srcaddr",
+    "pkt-dstaddr",
+    "region",
+    "az-id",
+    "sublocation-type",
+    "sublocation-id",
+    "pkt-src-aws-service",
+    "pkt-dst-aws-service",
+    "flow-direction",
+    "traffic-path",
+    "ecs-cluster-arn",
+    "ecs-cluster-name",
+    "ecs-container-instance-arn",
+    "ecs-container-instance-id",
+    "ecs-container-id",
+    "ecs-second-container-id",
+    "ecs-service-name",
+    "ecs-task-definition-arn",
+    "ecs-task-arn",
+    "ecs-task-id",
+    "reject-reason",
+    "resource-id",
+    "encryption-status",
+)
+"""Fields may be added: only a misspelled one is surely wrong."""
