@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from hyperpod_constructs._support.words import enumerated
-from hyperpod_constructs.analysis.file_systems import MOUNT_TARGET
+from hyperpod_constructs.analysis.file_systems import MOUNT_TARGET, mount_targets_of
 from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, Zone, in_one_zone, network_facts, places_of_zones
-from hyperpod_constructs.analysis.placement import FILE_SYSTEM, NodeGroup, node_groups, subnets_of, users_of_file_systems
+from hyperpod_constructs.analysis.placement import FILE_SYSTEM, NodeGroup, groups_at, node_groups, subnets_of, users_of_file_systems
+from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, security_groups
 from hyperpod_constructs.analysis.subnet_needs import TooSmall, too_small
+from hyperpod_constructs.facts.listeners import NFS
 from hyperpod_constructs.facts.zones import WRITE_ZONE, id_mistake, name_mistake
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
@@ -226,6 +228,35 @@ def mount_targets_are_in_different_zones(model: Model) -> Iterator[Hit]:
             subnets = [resource_of(one.get("SubnetId"), SUBNET) for one in (target, before[0])]
             doubts = places_of_zones([one for one in subnets if one is not None])
             yield hit(target, text, "SubnetId", covers=(before[0],), doubts=doubts)
+
+
+@warning(
+    "HP-SUB-017",
+    title="a file system of EFS has a mount target in the zone of the nodes that it lets in",
+    why="the name of the file system resolves only in the zones of its mount targets: mounts fail on these nodes",
+    fix="add a mount target in a subnet of the nodes' zone, or put the one that is there into it",
+    allowed="a mount target in a zone of the nodes",
+    source="https://docs.aws.amazon.com/efs/latest/ug/mounting-fs-mount-cmd-dns-name.html",
+)
+def mount_targets_are_near(model: Model) -> Iterator[Hit]:
+    for system in dict.fromkeys(resource_of(one.get("FileSystemId")) for one in model.resources(MOUNT_TARGET)):
+        targets = [] if system is None else mount_targets_of(system)
+        zones = [zone for zone in map(_zone_of, targets) if zone is not None]
+        far = [one for one in _let_in(model, targets) if _apart(_zones(one), zones)] if len(zones) == len(targets) else []
+        if system is not None and far:
+            nodes = enumerated(map(_placed, far))
+            text = f"{system.logical_id} is in {_shown(zones)} alone, and lets in the nodes of {nodes}"
+            subnets = [one for target in targets if (one := resource_of(target.get("SubnetId"), SUBNET)) is not None]
+            yield hit(targets[0], text, "SubnetId", covers=(system, *targets[1:]), doubts=places_of_zones(subnets))
+
+
+def _let_in(model: Model, targets: Iterable[Resource]) -> list[NodeGroup]:
+    """The groups of nodes with a security group that a mount target, which is in another one, lets in."""
+    owned = {group for target in targets for group in groups_at(target, "SecurityGroups") or ()}
+    rules = [rule for group in owned for rule in security_groups(model).of(group).in_direction("ingress")]
+    nfs = [rule.peer_group for rule in rules if rule.covers_traffic("tcp", NFS)]
+    peers = {peer for one in nfs if (peer := resource_of(one, SECURITY_GROUP)) is not None} - owned
+    return [group for group in node_groups(model) if not peers.isdisjoint(group.security_groups or ())]
 
 
 def _zone_of(target: Resource) -> Zone | None:

@@ -51,6 +51,40 @@ def test_another_subnet_of_the_zone_is_fine() -> None:
     assert rules_of(template) == []
 
 
+def with_homes(template: Template, *subnets: str) -> list[str]:
+    """Homes on EFS with mount targets in these subnets, which let the nodes in; what the rules of zones say of them."""
+    nfs = {"IpProtocol": "tcp", "FromPort": 2049, "ToPort": 2049}
+    out = {**nfs, "GroupId": {"Ref": "NodeGroup"}, "DestinationSecurityGroupId": {"Ref": "HomeGroup"}}
+    inwards = {**nfs, "SourceSecurityGroupId": {"Ref": "NodeGroup"}}
+    template["Resources"] |= {
+        "NodesToHomes": {"Type": "AWS::EC2::SecurityGroupEgress", "Properties": out},
+        "Homes": {"Type": "AWS::EFS::FileSystem", "Properties": {"Encrypted": True}},
+        "HomeGroup": {
+            "Type": "AWS::EC2::SecurityGroup",
+            "Properties": {"GroupDescription": "x", "VpcId": {"Ref": "Vpc"}, "SecurityGroupIngress": [inwards]},
+        },
+    }
+    for name in subnets:
+        template["Resources"][f"{name}Target"] = {
+            "Type": "AWS::EFS::MountTarget",
+            "Properties": {
+                "FileSystemId": {"Ref": "Homes"},
+                "SubnetId": {"Ref": name},
+                "SecurityGroups": [{"Fn::GetAtt": ["HomeGroup", "GroupId"]}],
+            },
+        }
+    return [f"{one.rule} {one.resource}" for one in findings(template) if one.rule.startswith("HP-SUB-")]
+
+
+def test_mount_targets_in_another_zone_than_the_nodes_that_they_let_in() -> None:
+    assert with_homes(with_second_zone(slurm()), "Second") == ["HP-SUB-017 SecondTarget"]
+
+
+def test_one_mount_target_in_the_zone_of_the_nodes_is_enough() -> None:
+    assert with_homes(with_second_zone(slurm()), "Second", "NodeSubnet") == []
+    assert with_homes(with_second_zone(slurm(), "us-west-2b"), "Second") == []
+
+
 def test_zones_by_name_and_by_id_are_not_compared() -> None:
     template = with_second_zone(slurm())
     properties(template, "FileSystem")["SubnetIds"] = [{"Ref": "Second"}]
