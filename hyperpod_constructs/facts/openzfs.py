@@ -138,3 +138,11 @@ def record_size_mistake(name: str, found: int) -> Mistake | None:
 def capacity_mistake(name: str, found: int) -> Mistake | None:
     """A capacity that the service does not have, with the nearest; `None` for one that it has."""
     return Limit(least=CAPACITY_GIB[0], most=CAPACITY_GIB[1]).mistake(name, found)
+
+
+def tiering_mistake(name: str, deployment: str) -> str | None:
+    """The mistake in a deployment type with Intelligent-Tiering, which only file systems in several zones have.
+
+    Source: https://pub.dev/documentation/pulumi_aws/latest/fsx/OpenZfsFileSystem/storageType.html (as of 2026-11-27).
+    """
+    return None if deployment.startswith("MULTI_AZ_") else f"{name} {deployment} has no storage of the type INTELLIGENT_TIERING"

@@ -310,3 +310,8 @@ def openzfs_figures_are_supported(file_system: Resource) -> Iterator[Hit]:
     odd = None if record is None else openzfs.record_size_mistake("RecordSizeKiB", record)
     if odd is not None:
         yield hit(file_system, odd, *_OPENZFS_RECORD)
+    deployment = as_str(file_system.get("OpenZFSConfiguration", "DeploymentType"))
+    if deployment is not None and as_str(file_system.get("StorageType")) == TIERING:
+        alone = openzfs.tiering_mistake("DeploymentType", deployment)
+        if alone is not None:
+            yield hit(file_system, alone, "StorageType", allowed="SSD, or INTELLIGENT_TIERING with MULTI_AZ_1")

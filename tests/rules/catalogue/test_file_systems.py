@@ -86,6 +86,13 @@ def openzfs(**configuration: Any) -> Template:
     return template
 
 
+def zfs_tiered(deployment: str) -> Template:
+    """An OpenZFS file system with Intelligent-Tiering."""
+    template = openzfs(DeploymentType=deployment)
+    template["Resources"]["Home"]["Properties"] |= {"StorageType": "INTELLIGENT_TIERING"}
+    return template
+
+
 CORRECT = {
     "with Intelligent-Tiering": tiered(),
     "with EFA": with_lustre(StorageCapacity=19200, LustreConfiguration={**P2, "EfaEnabled": True}),
@@ -195,6 +202,7 @@ CASES: list[tuple[str, Template, str]] = [
         openzfs(DiskIopsConfiguration={"Mode": "USER_PROVISIONED", "Iops": 191}),
         "Iops 191 is less than the 192 that come with 64 GiB",
     ),
+    ("HP-FSX-015", zfs_tiered("SINGLE_AZ_HA_2"), "DeploymentType SINGLE_AZ_HA_2 has no storage of the type INTELLIGENT_TIERING"),
     ("HP-FSX-015", openzfs(RootVolumeConfiguration={"RecordSizeKiB": 100}), "RecordSizeKiB 100 is not one of 4, 8, 16, 32, 64"),
     ("HP-SCH-007", lustre(WeeklyMaintenanceStartTime="0:05:00"), "WeeklyMaintenanceStartTime is '0:05:00'; allowed: a day of the"),
     ("HP-SCH-007", lustre(DailyAutomaticBackupStartTime="5:00"), "DailyAutomaticBackupStartTime is '5:00'; allowed: a time of day"),
