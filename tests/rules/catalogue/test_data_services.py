@@ -434,6 +434,34 @@ def logged(length: int) -> dict[str, Any]:
     }
 
 
+def place(zone: str, block: str = "10.0.0.0/24") -> dict[str, Any]:
+    return {"Type": "AWS::EC2::Subnet", "Properties": {"VpcId": "vpc-0a1b2c3d", "CidrBlock": block, "AvailabilityZone": zone}}
+
+
+def in_zone(zone: str) -> dict[str, Any]:
+    """A file system in one zone, with its mount target in us-west-2b."""
+    return {"Place": place("us-west-2b"), "Mount/SubnetId": {"Ref": "Place"}, "Files/AvailabilityZoneName": zone}
+
+
+def copied_in(zone: str) -> dict[str, Any]:
+    """A copy of files from a zone; their mount target is in us-west-2b."""
+    arns = "arn:aws:ec2:us-west-2:123456789012"
+    config = {
+        "SubnetArn": {"Fn::Sub": f"{arns}:subnet/${{Near}}"},
+        "SecurityGroupArns": [f"{arns}:security-group/sg-0123456789abcdef0"],
+    }
+    return {
+        "Place": place("us-west-2b"),
+        "Mount/SubnetId": {"Ref": "Place"},
+        "Near": place(zone, "10.0.1.0/24"),
+        "Location": {
+            "Type": "AWS::DataSync::LocationEFS",
+            "Properties": {"EfsFilesystemArn": att("Files"), "Ec2Config": config},
+            "DependsOn": "Mount",
+        },
+    }
+
+
 CASES = (
     Case(
         "HP-TXT-012",
@@ -539,6 +567,8 @@ CASES = (
     Case("HP-TXT-012", DATA, {"Rotation/HostedRotationLambda": {"RotationType": "MySQLSingleUser"}}, {}),
     Case("HP-TXT-001", DATA, {"Cache/SnapshotWindow": "3-4"}, {"Cache/SnapshotWindow": "03:00-04:00"}),
     Case("HP-SCH-005", DATA, into_lustre(att("Group", "GroupId")), into_lustre({"Fn::Sub": f"{GROUPS}/${{Group.GroupId}}"})),
+    Case("HP-TXT-012", DATA, in_zone("us-west-2a"), in_zone("us-west-2b")),
+    Case("HP-TXT-012", DATA, copied_in("us-west-2a"), copied_in("us-west-2b")),
     Case("HP-REF-008", DATA, {"Proxy/RoleArn": PASSWORD}, {"Proxy/RoleArn": "{{resolve:ssm:/proxy/role}}"}),
 )
 
