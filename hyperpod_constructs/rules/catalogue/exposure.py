@@ -4,38 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from hyperpod_constructs.facts.exposure import BLOCKS, ENCRYPTED, ENCRYPTED_BY_DEFAULT, KEYED
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import warning
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, as_bool, as_str
 
 _CLUSTER, _INSTANCE = "AWS::RDS::DBCluster", "AWS::RDS::DBInstance"
-_QUEUE = "AWS::SQS::Queue"
-_ENCRYPTED: Mapping[str, str] = {
-    _CLUSTER: "StorageEncrypted",
-    _INSTANCE: "StorageEncrypted",
-    "AWS::EC2::Volume": "Encrypted",
-    "AWS::EFS::FileSystem": "Encrypted",
-    _QUEUE: "SqsManagedSseEnabled",
-}
-_GIVEN = (
-    *(
-        "DBClusterIdentifier",
-        "DBSnapshotIdentifier",
-        "GlobalClusterIdentifier",
-        "KmsKeyId",
-        "KmsMasterKeyId",
-        "ReplicationSourceIdentifier",
-    ),
-    *("SnapshotId", "SnapshotIdentifier", "SourceDBClusterIdentifier", "SourceDBInstanceIdentifier"),
-)
-"""What has a key, or is encrypted as that which it is made of."""
-_BLOCKS = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets")
 
 
 @warning(
     "HP-EXP-001",
-    on=tuple(_ENCRYPTED),
+    on=tuple(ENCRYPTED),
     title="databases, file systems, volumes and queues are encrypted",
     why="data, snapshots and backups lie in clear; but for queues, only a new resource with a copy of the data can change that",
     fix="write StorageEncrypted: true, Encrypted: true for file systems and volumes, and SqsManagedSseEnabled: true for queues",
@@ -43,11 +23,11 @@ _BLOCKS = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "Restrict
     source="https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/Overview.Encryption.html",
 )
 def data_is_encrypted(resource: Resource) -> Hit | None:
-    key = _ENCRYPTED[resource.type]
+    key = ENCRYPTED[resource.type]
     value = resource.get(key)
-    clear = (value is ABSENT and resource.type != _QUEUE) or as_bool(value) is False
+    clear = (value is ABSENT and resource.type not in ENCRYPTED_BY_DEFAULT) or as_bool(value) is False
     member = resource.type == _INSTANCE and (as_str(resource.get("Engine")) or "").startswith("aurora")
-    if not clear or member or any(resource.get(name) is not ABSENT for name in _GIVEN):
+    if not clear or member or any(resource.get(name) is not ABSENT for name in KEYED):
         return None
     return hit(resource, f"{resource.logical_id} is not encrypted", key)
 
@@ -64,7 +44,7 @@ def data_is_encrypted(resource: Resource) -> Hit | None:
 def buckets_block_public_access(bucket: Resource) -> Hit | None:
     """A site is public on purpose. What a configuration leaves out is false."""
     given = bucket.get("PublicAccessBlockConfiguration")
-    values = {name: given.get(name, ABSENT) for name in _BLOCKS} if isinstance(given, Mapping) else {}
+    values = {name: given.get(name, ABSENT) for name in BLOCKS} if isinstance(given, Mapping) else {}
     open_ = [name for name, value in values.items() if value is ABSENT or as_bool(value) is False]
     if not open_ or bucket.get("WebsiteConfiguration") is not ABSENT:
         return None
