@@ -24,6 +24,8 @@ _PARAMETER, _WORKSPACE = "AWS::SSM::Parameter", "AWS::APS::Workspace"
 _ADDRESS = re.compile(r"https://sqs\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/(\d{12})/([\w.-]+)")
 _FORMED = re.compile(r"(\{\w*\}|\*)")
 _IMAGE = re.compile(r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/([^:@]+)(?:[:@].*)?")
+_HERE = "here"
+"""Stands for a region that only the deployment knows."""
 
 
 class Called(NamedTuple):
@@ -185,8 +187,18 @@ def _image(target: End) -> Value | None:
     repository = resource_of(first, _REPOSITORY) if isinstance(first, Reference) else None
     if repository is not None:
         return Reference(repository, "Arn")
-    found = _IMAGE.fullmatch(as_str(target.value) or "")
-    return None if found is None else f"arn:aws:ecr:{found[2]}:{found[1]}:repository/{found[3]}"
+    text = as_str(target.value) or _with_region(target.value)
+    found = _IMAGE.fullmatch(text or "")
+    if found is None:
+        return None
+    return joined(["arn:aws:ecr:", UNKNOWN if found[2] == _HERE else found[2], f":{found[1]}:repository/{found[3]}"])
+
+
+def _with_region(value: Value) -> str | None:
+    """The name of an image whose one unknown part is its region."""
+    parts = parts_of(value)
+    one = sum(not isinstance(part, str) for part in parts) == 1 and isinstance(parts[0], str) and parts[0].endswith(".dkr.ecr.")
+    return "".join(part if isinstance(part, str) else _HERE for part in parts) if one else None
 
 
 def _whole(value: Value) -> Value:

@@ -54,6 +54,7 @@ _BUCKET = _kind("the name of a bucket", S3_Bucket=(None,))
 _PREFIXES = _kind("the id of a prefix list", EC2_PrefixList=(None, "PrefixListId"))
 _KEY_PAIR = _kind("the name of a pair of keys", EC2_KeyPair=(None,))
 _DOMAIN = _kind("the id of a domain", SageMaker_Domain=(None, "DomainId"))
+_MODEL = _kind("the name of a model", SageMaker_Model=("ModelName",))
 _ROLE_NAME = _kind("the name of a role", IAM_Role=(None,))
 _SECRET = _kind("a secret", SecretsManager_Secret=(None, "Id"), SecretsManager_SecretTargetAttachment=(None, "Id"))
 _LOGS = _kind("the name of a log group", Logs_LogGroup=(None,))
@@ -215,7 +216,16 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::SageMaker::Endpoint": {
         "EndpointConfigName": _kind("the name of a configuration", SageMaker_EndpointConfig=("EndpointConfigName",)),
     },
-    "AWS::SageMaker::EndpointConfig": {"ModelName": _kind("the name of a model", SageMaker_Model=("ModelName",))},
+    "AWS::SageMaker::EndpointConfig": {"ModelName": _MODEL},
+    "AWS::SageMaker::InferenceComponent": {
+        "EndpointName": _kind("the name of an endpoint", SageMaker_Endpoint=("EndpointName",)),
+        "ModelName": _MODEL,
+    },
+    "AWS::SageMaker::NotebookInstance": {
+        "LifecycleConfigName": _kind(
+            "the name of a configuration", SageMaker_NotebookInstanceLifecycleConfig=("NotebookInstanceLifecycleConfigName",)
+        ),
+    },
     "AWS::SageMaker::Space": {"DomainId": _DOMAIN, **_FILES},
     "AWS::SageMaker::UserProfile": {"DomainId": _DOMAIN, **_FILES},
     "AWS::SageMaker::ClusterSchedulerConfig": {

@@ -38,6 +38,33 @@ SSM_PLUGINS = (
 Source: https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-command-ssm-plugin-reference.html
 """
 
+SSM_INPUTS: Mapping[str, tuple[str, ...]] = {
+    "aws:approve": ("Approvers",),
+    "aws:assertAwsResourceProperty": ("Service", "Api", "PropertySelector", "DesiredValues"),
+    "aws:branch": ("Choices",),
+    "aws:changeInstanceState": ("InstanceIds", "DesiredState"),
+    "aws:configurePackage": ("name", "action"),
+    "aws:copyImage": ("SourceRegion", "SourceImageId", "ImageName"),
+    "aws:createImage": ("InstanceId", "ImageName"),
+    "aws:createStack": ("StackName",),
+    "aws:deleteImage": ("ImageId",),
+    "aws:deleteStack": ("StackName",),
+    "aws:downloadContent": ("sourceType", "sourceInfo"),
+    "aws:executeAutomation": ("DocumentName",),
+    "aws:executeAwsApi": ("Service", "Api"),
+    "aws:executeScript": ("Runtime", "Handler"),
+    "aws:invokeLambdaFunction": ("FunctionName",),
+    "aws:runCommand": ("DocumentName",),
+    "aws:runPowerShellScript": ("runCommand",),
+    "aws:runShellScript": ("runCommand",),
+    "aws:waitForAwsResourceProperty": ("Service", "Api", "PropertySelector", "DesiredValues"),
+}
+"""The inputs that each step with an action needs (as of 2026-11-27).
+
+Sources: https://docs.aws.amazon.com/systems-manager/latest/userguide/automation-actions.html and
+https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-command-ssm-plugin-reference.html
+"""
+
 SESSION_TYPES = ("Standard_Stream", "InteractiveCommands", "NonInteractiveCommands", "Port")
 SESSION_INPUTS = (
     "s3BucketName",

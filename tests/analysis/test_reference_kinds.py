@@ -11,7 +11,9 @@ THINGS = """
     Secret: {Type: AWS::SecretsManager::Secret}, Documents: {Type: AWS::DocDB::DBCluster},
     Attached: {Type: AWS::SecretsManager::SecretTargetAttachment}, Vpc: {Type: AWS::EC2::VPC},
     DocumentSubnets: {Type: AWS::DocDB::DBSubnetGroup}, GraphSubnets: {Type: AWS::Neptune::DBSubnetGroup},
-    Subnets: {Type: AWS::RDS::DBSubnetGroup},"""
+    Subnets: {Type: AWS::RDS::DBSubnetGroup},
+    Llm: {Type: AWS::SageMaker::Model}, Config: {Type: AWS::SageMaker::EndpointConfig},
+    Chat: {Type: AWS::SageMaker::Endpoint}, Setup: {Type: AWS::SageMaker::NotebookInstanceLifecycleConfig},"""
 
 
 @pytest.mark.parametrize(
@@ -24,11 +26,20 @@ THINGS = """
         ("AWS::Neptune::DBCluster", "DBSubnetGroupName", ("GraphSubnets",), "Subnets"),
         ("AWS::RDS::DBCluster", "DBSubnetGroupName", ("Subnets",), "DocumentSubnets"),
         ("AWS::EC2::Subnet", "VpcId", ("Vpc",), "Subnets"),
+        ("AWS::SageMaker::Endpoint", "EndpointConfigName", ("Config.EndpointConfigName",), "Llm.ModelName"),
+        ("AWS::SageMaker::InferenceComponent", "EndpointName", ("Chat.EndpointName",), "Config.EndpointConfigName"),
+        (
+            "AWS::SageMaker::NotebookInstance",
+            "LifecycleConfigName",
+            ("Setup.NotebookInstanceLifecycleConfigName",),
+            "Setup",
+        ),
     ],
 )
 def test_a_property_takes_some_kinds(kind: str, name: str, right: tuple[str, ...], wrong: str) -> None:
     def found(target: str) -> list[str]:
-        model = model_of(f"{{Resources: {{{THINGS} User: {{Type: {kind}, Properties: {{{name}: !Ref {target}}}}}}}}}")
+        given = "!GetAtt" if "." in target else "!Ref"
+        model = model_of(f"{{Resources: {{{THINGS} User: {{Type: {kind}, Properties: {{{name}: {given} {target}}}}}}}}}")
         return [" ".join(map(str, one.path)) for one in wrong_kinds(model)]
 
     assert [found(one) for one in right] == [[] for _ in right]

@@ -211,3 +211,21 @@ def test_copies_that_change_their_owner_take_a_permission_for_it(owner: str, tak
     copies = f"""Source: {{Type: AWS::S3::Bucket, Properties: {{ReplicationConfiguration: {{Role: !GetAtt Role.Arn, Rules: [
       {{Destination: {{Bucket: !GetAtt Bucket.Arn, AccessControlTranslation: {owner}}}}}]}}}}}}"""
     assert ("s3:ObjectOwnerOverrideToBucketOwner" in actions(calls(copies))) is takes
+
+
+MODEL = """Model: {{Type: AWS::SageMaker::Model, Properties: {{ExecutionRoleArn: !GetAtt Role.Arn, PrimaryContainer: {{
+  Image: !Sub "763104351884.dkr.ecr.{}.amazonaws.com/serving:1"}}}}}}"""
+
+
+@pytest.mark.parametrize(("region", "there"), [("${AWS::Region}", "${?}"), ("us-east-1", "us-east-1")])
+def test_an_image_of_the_region_is_pulled_from_its_repository(region: str, there: str) -> None:
+    found = {arn for _, names, arn in calls(MODEL.format(region)) if "ecr:BatchGetImage" in names}
+    assert found == {f"arn:aws:ecr:{there}:763104351884:repository/serving"}
+    assert "ecr:GetAuthorizationToken" in actions(calls(MODEL.format(region)))
+
+
+@pytest.mark.parametrize("registers", [True, False])
+def test_a_tracking_server_that_registers_models_makes_packages(registers: bool) -> None:
+    server = "Server: {{Type: AWS::SageMaker::MlflowTrackingServer, Properties: {{RoleArn: !GetAtt Role.Arn, {}: {}}}}}"
+    found = actions(calls(server.format("AutomaticModelRegistration", str(registers).lower())))
+    assert ("sagemaker:CreateModelPackage" in found) is registers

@@ -261,6 +261,11 @@ def volume(**settings: Any) -> dict[str, Any]:
         ("AWS::Lambda::EventSourceMapping", {"FunctionName": "f"}, {"FunctionName": "f", "EventSourceArn": ROLE}),
         ("AWS::IAM::OIDCProvider", {"ClientIdList": ("sts.amazonaws.com",)}, {"Url": "https://example.com"}),
         ("AWS::IAM::RolePolicy", {}, {"PolicyDocument": {}}),
+        (
+            "AWS::SageMaker::EndpointConfig",
+            {"ProductionVariants": ({"VariantName": "all"}, {"VariantName": "all"})},
+            {"ProductionVariants": ({"VariantName": "all"}, {"VariantName": "new"})},
+        ),
         ("AWS::SageMaker::Domain", {"VpcId": "vpc-1"}, {"DomainSettings": {"UnifiedStudioSettings": {}}}),
         (TEMPLATE, launched(KmsKeyId="key"), launched(KmsKeyId="key", Encrypted=True)),
         (TEMPLATE, launched(VolumeSize=0), launched(VolumeSize=100)),

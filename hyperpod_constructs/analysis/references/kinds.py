@@ -105,7 +105,15 @@ def _is_other(reference: Reference, wanted: ReferenceKind) -> bool:
     if given is not None:
         return attribute not in given
     other = None if attribute is None else BY_NAME.get(attribute)
-    return attribute is None or attribute.endswith("Arn") or (other is not None and other is not wanted)
+    return (
+        attribute is None or attribute.endswith("Arn") or _is_own(attribute, target) or (other is not None and other is not wanted)
+    )
+
+
+def _is_own(attribute: str, target: Resource) -> bool:
+    """Whether an attribute is the name or the id of its resource, such as `ModelName` of a model."""
+    kind = target.type.rpartition("::")[2].lower()
+    return attribute.lower() in (f"{kind}name", f"{kind}id", f"{kind}identifier")
 
 
 def _sources(wanted: ReferenceKind) -> str:

@@ -8,18 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from hyperpod_constructs.analysis.schema.violation import quoted
+from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
-from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.arn_forms import FORMS
 from hyperpod_constructs.facts.scaling_targets import IDS
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import references
-from hyperpod_constructs.templates.model import Resource, target_of
-from hyperpod_constructs.templates.values import Reference, Text, Value
+from hyperpod_constructs.templates.model import Resource, resource_of, target_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, at
 
 _NAME = re.compile(r"[A-Z]+")
 _TABLE = "AWS::DynamoDB::Table"
+_ENDPOINT, _CONFIG = "AWS::SageMaker::Endpoint", "AWS::SageMaker::EndpointConfig"
 _ID = "ResourceId"
 
 
@@ -30,11 +31,40 @@ def target(resource: Resource) -> Slips:
     value = resource.get(_ID)
     if form is not None and _is_other(value, form):
         yield Slip(f"{_ID} is {quoted(value)}, and {dimension} is of {form}", form, (_ID,), value)
+    elif dimension and dimension.startswith("sagemaker:variant:"):
+        yield from _variant(resource, dimension, value)
     elif dimension and dimension.startswith("dynamodb:"):
         table = next((one for one in references(value) if one.type == _TABLE), None)
         if table is not None and known(table.get("BillingMode")) == "PAY_PER_REQUEST":
             message = f"{table.logical_id} is paid by request, and has no units to scale"
             yield Slip(message, "a table of the mode PROVISIONED", (_ID,), value)
+
+
+def _variant(resource: Resource, dimension: str, value: Value) -> Slips:
+    """A variant that the endpoint has; one without servers has no instances to scale."""
+    config = resource_of(at(_endpoint(resource, value), "EndpointConfigName"), _CONFIG)
+    variants = [mapping(one) for _, one in entries(config.get("ProductionVariants"))] if config is not None else []
+    names, name = [known(one.get("VariantName", ABSENT)) for one in variants], (spelled(value) or "").rpartition("/")[2]
+    if config is None or not name or HOLE in name or not names or None in names:
+        return
+    if name not in names:
+        message = f"{config.logical_id} has no variant {name}{meant(name, [one for one in names if one])}"
+        yield Slip(message, listed(names), (_ID,), value)
+        return
+    found = variants[names.index(name)]
+    if dimension.endswith(":DesiredInstanceCount") and "ServerlessConfig" in found and "InstanceType" not in found:
+        message = f"the variant {name} of {config.logical_id} has no servers, and no count of them"
+        wanted = "sagemaker:variant:DesiredProvisionedConcurrency"
+        yield Slip(message, wanted, ("ScalableDimension",), dimension, doubts=((_ID,),))
+
+
+def _endpoint(resource: Resource, value: Value) -> Value:
+    """The properties of the endpoint that an id names, by a reference or by the text of its name."""
+    named = [one for one in references(value) if one.type == _ENDPOINT]
+    found = (spelled(value) or "").split("/")
+    if not named and len(found) == 4:
+        named = [one for one in resource.template.model.resources(_ENDPOINT) if known(one.get("EndpointName")) == found[1]]
+    return named[0].get() if len(named) == 1 else ABSENT
 
 
 def _is_other(value: Value, form: str) -> bool:

@@ -16,7 +16,7 @@ from hyperpod_constructs.analysis.texts.documents import content_of
 from hyperpod_constructs.analysis.texts.reading import HOLE, known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.sdk_calls import by_client, clients
-from hyperpod_constructs.facts.text_words import SSM_ACTIONS, SSM_PLUGINS
+from hyperpod_constructs.facts.text_words import SSM_ACTIONS, SSM_INPUTS, SSM_PLUGINS
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
@@ -30,6 +30,9 @@ _SPAN = re.compile(r"P(?:\d+[YMWD])*(?:T(?:\d+[HMS])+)?")
 _INPUTS_OF_CALLS = ("Service", "Api", "PropertySelector", "DesiredValues")
 _RUNS = {"RUN_COMMAND": "Command", "AUTOMATION": "Automation"}
 _PARAMETERS_OF = {"RUN_COMMAND": "MaintenanceWindowRunCommandParameters", "AUTOMATION": "MaintenanceWindowAutomationParameters"}
+_OFTEN = re.compile(r"rate\((\d{1,4}) minutes?\)")
+_LEAST_MINUTES = 30
+"""Source: https://docs.aws.amazon.com/systems-manager/latest/userguide/reference-cron-and-rate-expressions.html"""
 _DEEPEST = 20
 
 
@@ -37,9 +40,21 @@ def document(resource: Resource) -> Slips:
     """The steps of an automation, the logs of a session, and the defaults of parameters."""
     content = content_of(resource)
     data, kind = content if isinstance(content, Mapping) else {}, known(resource.get("DocumentType"))
-    for slip in (*_defaults(data), *(_steps(data) if kind == "Automation" else ())):
+    steps = _steps(data) if kind == "Automation" else ()
+    for slip in (*_defaults(data), *steps, *(_lacking(data) if kind in ("Automation", "Command") else ())):
         yield slip.below("Content")
     yield from _logs(resource, data) if kind == "Session" else ()
+
+
+def _lacking(data: Mapping[str, Value]) -> Iterator[Slip]:
+    """Steps without an input that their action needs."""
+    for index, one in entries(data.get("mainSteps")):
+        inputs, needed = mapping(one).get("inputs", ABSENT), SSM_INPUTS.get(known(mapping(one).get("action", ABSENT)) or "", ())
+        given = inputs if isinstance(inputs, Mapping) else ()
+        lacking = [name for name in needed if name not in given] if given or inputs is ABSENT or inputs == {} else []
+        if lacking:
+            message = f"{known(mapping(one).get('action'))} has no input {lacking[0]}{meant(lacking[0], list(given))}"
+            yield Slip(message, listed(needed), ("mainSteps", index, "inputs"))
 
 
 def _logs(resource: Resource, data: Mapping[str, Value]) -> Iterator[Slip]:
@@ -167,7 +182,11 @@ def _texts(value: Value, depth: int) -> Iterator[str]:
 
 
 def association(resource: Resource) -> Slips:
-    """A document of the template, with parameters that it has."""
+    """A document of the template, with parameters that it has, and not more often than each half hour."""
+    often, rate = _OFTEN.fullmatch(known(resource.get("ScheduleExpression")) or ""), resource.get("ScheduleExpression")
+    if often is not None and int(often[1]) < _LEAST_MINUTES:
+        message = f"an association runs each {often[1]} minutes, and {_LEAST_MINUTES} are the least"
+        yield Slip(message, f"rate({_LEAST_MINUTES} minutes)", ("ScheduleExpression",), rate)
     yield from _given(resource_of(resource.get("Name"), DOCUMENT), resource.get("Parameters"), ("Parameters",))
 
 

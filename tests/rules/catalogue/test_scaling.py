@@ -8,8 +8,32 @@ import pytest
 
 from hyperpod_constructs.analysis.texts.scaling import target
 from hyperpod_constructs.templates.model import Model
+from tests.templates.models import model_of
 
 TABLE = {"Type": "AWS::DynamoDB::Table", "Properties": {}}
+
+ENDPOINT = """{{Resources: {{
+  Config: {{Type: AWS::SageMaker::EndpointConfig, Properties: {{ProductionVariants: [{{VariantName: all, {}}}]}}}},
+  Endpoint: {{Type: AWS::SageMaker::Endpoint, Properties: {{EndpointName: chat,
+    EndpointConfigName: !GetAtt Config.EndpointConfigName}}}},
+  Target: {{Type: AWS::ApplicationAutoScaling::ScalableTarget, Properties: {{ResourceId: {},
+    ScalableDimension: "sagemaker:variant:DesiredInstanceCount"}}}}}}}}"""
+
+
+@pytest.mark.parametrize(
+    ("variant", "id_", "path"),
+    [
+        ("InstanceType: ml.g5.xlarge", "endpoint/chat/variant/all", None),
+        ("InstanceType: ml.g5.xlarge", "!Sub 'endpoint/${Endpoint.EndpointName}/variant/all'", None),
+        ("InstanceType: ml.g5.xlarge", "endpoint/chat/variant/AllTraffic", "ResourceId"),
+        ("InstanceType: ml.g5.xlarge", "!Sub 'endpoint/${Endpoint.EndpointName}/variant/one'", "ResourceId"),
+        ("InstanceType: ml.g5.xlarge", "endpoint/other/variant/AllTraffic", None),
+        ("ServerlessConfig: {MaxConcurrency: 5}", "endpoint/chat/variant/all", "ScalableDimension"),
+    ],
+)
+def test_a_target_is_a_variant_that_the_endpoint_has(variant: str, id_: str, path: str | None) -> None:
+    (resource,) = model_of(ENDPOINT.format(variant, id_)).resources("AWS::ApplicationAutoScaling::ScalableTarget")
+    assert [one.path for one in target(resource)] == ([(path,)] if path else [])
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,9 @@ def test_correct_documents_have_no_finding() -> None:
         (f"{STEPS}/0/inputs/ClusterName", REMOVED, "DescribeCluster is called without ClusterName"),
         (f"{STEPS}/0/inputs/ClusterName", "{{ Cluster }}", "{{ Cluster }} is neither a parameter nor a step"),
         (f"{STEPS}/1/inputs/Duration", "5m", "the duration is '5m'"),
+        ("Clean/Content/mainSteps/0/inputs", {"commands": ["ls"]}, "aws:runShellScript has no input runCommand"),
+        (f"{STEPS}/2/inputs", {}, "aws:branch has no input Choices"),
+        ("Weekly/ScheduleExpression", "rate(10 minutes)", "each 10 minutes, and 30 are the least"),
         ("Weekly/Parameters", {"day": ["7"]}, "Clean has no parameter day; the nearest is days"),
         ("Weekly/Parameters", {"days": ["7d"]}, "days is '7d', which Clean refuses"),
         ("Task/TaskArn", {"Ref": "Heal"}, "and Heal is of the type Automation"),
@@ -102,6 +105,8 @@ def test_fails_mistake(path: str, value: Any, message: str) -> None:
     ("path", "value"),
     [
         ("Weekly/Name", "AWS-RunShellScript"),
+        ("Weekly/ScheduleExpression", "rate(30 minutes)"),
+        ("Clean/Content/mainSteps/0/inputs", {"Ref": "AWS::StackName"}),
         ("Weekly/Parameters/days", [{"Ref": "AWS::StackName"}]),
         (f"{STEPS}/0/inputs/Service", "personalize"),
         ("Name/AllowedPattern", "("),
