@@ -104,11 +104,9 @@ def _name_of(part: Value) -> str | None:
 
 def _texts(resource: Resource, pattern: str) -> Iterator[str]:
     """The texts of a pattern with properties of a resource in it, as far as they are known."""
-    values = [[as_str(value) for _, value in place_in(resource.get(), name)] for name in _BRACES.findall(pattern)]
+    values = [[one for one in _things(resource, name) if isinstance(one, str)] for name in _BRACES.findall(pattern)]
     for found in product(*values):
-        known = [text for text in found if text is not None]
-        if len(known) == len(found):
-            yield _BRACES.sub("{}", pattern).format(*known)
+        yield _BRACES.sub("{}", pattern).format(*found)
 
 
 def _parameter(resource: Resource, name: str) -> Iterator[tuple[Template, str]]:

@@ -39,10 +39,12 @@ def session_calls(model: Model) -> Iterator[SessionCall]:
 
 
 def _on(setting: str, value: Value) -> Value | None:
-    """What the task of a setting works on; `None` if the setting is not there or not known."""
+    """What the task of a setting works on; `None` if the setting is not there or not known, or is no name."""
     if value in (ABSENT, "", UNKNOWN):
         return None
     if setting == "kmsKeyId":
         key = key_named(value)
         return None if key is None else Reference(key, "Arn")
+    if isinstance(value, Reference) and value.attribute is not None:
+        return None
     return joined(["arn:aws:s3:::", *parts_of(value), "/", UNKNOWN]) if setting == "s3BucketName" else UNKNOWN

@@ -139,7 +139,11 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::EKS::Addon": {"ClusterName": _EKS, "ServiceAccountRoleArn": _ROLE},
     "AWS::EKS::Cluster": {"KeyArn": _kind("the ARN of a key", KMS_Key=("Arn",))},
     "AWS::EKS::FargateProfile": {"ClusterName": _EKS, "PodExecutionRoleArn": _ROLE},
-    "AWS::EKS::Nodegroup": {"ClusterName": _EKS, "NodeRole": _ROLE},
+    "AWS::EKS::Nodegroup": {
+        "ClusterName": _EKS,
+        "Id": _kind("the id of a launch template", EC2_LaunchTemplate=(None, "LaunchTemplateId")),
+        "NodeRole": _ROLE,
+    },
     "AWS::EKS::PodIdentityAssociation": {"ClusterName": _EKS},
     "AWS::ElastiCache::CacheCluster": _CACHE,
     "AWS::ElastiCache::ReplicationGroup": _CACHE,
@@ -232,6 +236,7 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
         "ClusterArn": _kind("the ARN of a HyperPod cluster", SageMaker_Cluster=(None, "ClusterArn"))
     },
     "AWS::SageMaker::ComputeQuota": {"ClusterArn": _kind("the ARN of a HyperPod cluster", SageMaker_Cluster=(None, "ClusterArn"))},
+    "AWS::SSM::Document": {"cloudWatchLogGroupName": _LOGS, "s3BucketName": _BUCKET},
     "AWS::Scheduler::Schedule": {"GroupName": _kind("the name of a group", Scheduler_ScheduleGroup=(None,))},
     "AWS::SecretsManager::ResourcePolicy": {"SecretId": _SECRET},
     "AWS::SecretsManager::RotationSchedule": {"SecretId": _SECRET},

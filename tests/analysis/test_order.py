@@ -23,6 +23,7 @@ THINGS: Properties = {
     "Subnet": {"Type": "AWS::EC2::Subnet", "Properties": {"VpcId": VPC}},
     "Subnets": {"Type": "AWS::RDS::DBSubnetGroup", "Properties": {"SubnetIds": [{"Ref": "Subnet"}]}},
     "Table": {"Type": "AWS::EC2::RouteTable", "Properties": {"VpcId": VPC}},
+    "Variants": {"Type": "AWS::SageMaker::EndpointConfig", "Properties": {"ProductionVariants": [{"VariantName": "all"}]}},
     "Vpc": {"Type": "AWS::EC2::VPC"},
     "World": {"Type": "AWS::RDS::DBCluster"},
 }
@@ -35,6 +36,10 @@ USERS: dict[tuple[str, str], tuple[Properties, Properties]] = {
     ("AWS::ApplicationAutoScaling::ScalingPolicy", "AWS::ApplicationAutoScaling::ScalableTarget"): (
         {"ResourceId": "table/jobs", "ScalableDimension": "dynamodb:table:WriteCapacityUnits"},
         {"ResourceId": "table/jobs", "ScalableDimension": "dynamodb:table:WriteCapacityUnits"},
+    ),
+    ("AWS::ApplicationAutoScaling::ScalableTarget", "AWS::SageMaker::Endpoint"): (
+        {"ResourceId": "endpoint/chat/variant/all"},
+        {"EndpointName": "chat", "EndpointConfigName": {"Fn::GetAtt": ["Variants", "EndpointConfigName"]}},
     ),
     ("AWS::Config::ConfigRule", "AWS::Config::ConfigurationRecorder"): ({}, {}),
     ("AWS::DataSync::LocationEFS", "AWS::EFS::MountTarget"): (

@@ -13,6 +13,7 @@ THINGS = """
     DocumentSubnets: {Type: AWS::DocDB::DBSubnetGroup}, GraphSubnets: {Type: AWS::Neptune::DBSubnetGroup},
     Subnets: {Type: AWS::RDS::DBSubnetGroup},
     Llm: {Type: AWS::SageMaker::Model}, Config: {Type: AWS::SageMaker::EndpointConfig},
+    Template: {Type: AWS::EC2::LaunchTemplate}, Bucket: {Type: AWS::S3::Bucket},
     Chat: {Type: AWS::SageMaker::Endpoint}, Setup: {Type: AWS::SageMaker::NotebookInstanceLifecycleConfig},"""
 
 
@@ -44,3 +45,18 @@ def test_a_property_takes_some_kinds(kind: str, name: str, right: tuple[str, ...
 
     assert [found(one) for one in right] == [[] for _ in right]
     assert found(wrong) == [name]
+
+
+@pytest.mark.parametrize(
+    ("kind", "place", "right", "wrong"),
+    [
+        ("AWS::EKS::Nodegroup", "LaunchTemplate: {Id: !%s}", "Ref Template", "GetAtt Template.LatestVersionNumber"),
+        ("AWS::SSM::Document", "Content: {inputs: {s3BucketName: !%s}}", "Ref Bucket", "GetAtt Bucket.Arn"),
+    ],
+)
+def test_a_place_inside_a_property_takes_some_kinds(kind: str, place: str, right: str, wrong: str) -> None:
+    def found(target: str) -> int:
+        user = f"User: {{Type: {kind}, Properties: {{{place % target}}}}}"
+        return len(wrong_kinds(model_of(f"{{Resources: {{{THINGS} {user}}}}}")))
+
+    assert (found(right), found(wrong)) == (0, 1)

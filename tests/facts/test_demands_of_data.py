@@ -47,6 +47,16 @@ def tracked(value: float) -> dict[str, Any]:
     return {"PolicyType": "TargetTrackingScaling", "TargetTrackingScalingPolicyConfiguration": configuration, **TARGETED}
 
 
+def shifted(**size: int) -> dict[str, Any]:
+    sizes = {name: {"Type": "CAPACITY_PERCENT", "Value": value} for name, value in size.items()}
+    routing = {"Type": "CANARY" if "CanarySize" in size else "LINEAR", "WaitIntervalInSeconds": 300, **sizes}
+    return {"DeploymentConfig": {"BlueGreenUpdatePolicy": {"TrafficRoutingConfiguration": routing}}}
+
+
+def hosted(instance: str) -> dict[str, Any]:
+    return {"KmsKeyId": "key", "ProductionVariants": ({"VariantName": "all", "InstanceType": instance},)}
+
+
 def scaled(service: str) -> dict[str, Any]:
     return {"ServiceNamespace": service, "ResourceId": "x", "ScalableDimension": f"{service}:a:b"}
 
@@ -261,6 +271,9 @@ def volume(**settings: Any) -> dict[str, Any]:
         ("AWS::Lambda::EventSourceMapping", {"FunctionName": "f"}, {"FunctionName": "f", "EventSourceArn": ROLE}),
         ("AWS::IAM::OIDCProvider", {"ClientIdList": ("sts.amazonaws.com",)}, {"Url": "https://example.com"}),
         ("AWS::IAM::RolePolicy", {}, {"PolicyDocument": {}}),
+        ("AWS::SageMaker::Endpoint", shifted(CanarySize=60), shifted(CanarySize=50)),
+        ("AWS::SageMaker::Endpoint", shifted(LinearStepSize=5), shifted(LinearStepSize=10)),
+        ("AWS::SageMaker::EndpointConfig", hosted("ml.g5.xlarge"), hosted("ml.c5.xlarge")),
         (
             "AWS::SageMaker::EndpointConfig",
             {"ProductionVariants": ({"VariantName": "all"}, {"VariantName": "all"})},

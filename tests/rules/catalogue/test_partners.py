@@ -382,6 +382,32 @@ SITE = {
         },
     )
 }
+SHARED = "Studio/DefaultUserSettings/CustomFileSystemConfigs/0"
+SETUP: dict[str, Any] = {
+    "Setup": resource(
+        "SageMaker::StudioLifecycleConfig",
+        StudioLifecycleConfigName="setup",
+        StudioLifecycleConfigAppType="JupyterLab",
+        StudioLifecycleConfigContent={"Fn::Base64": "#!/bin/bash\necho ready"},
+    ),
+    "Studio/DefaultUserSettings/JupyterLabAppSettings": {"LifecycleConfigArns": [att("Setup", "StudioLifecycleConfigArn")]},
+}
+SCRATCH: dict[str, Any] = {
+    "Scratch": {
+        "DeletionPolicy": "RetainExceptOnCreate",
+        "UpdateReplacePolicy": "Retain",
+        **resource(
+            "FSx::FileSystem",
+            FileSystemType="LUSTRE",
+            StorageCapacity=1200,
+            SubnetIds=["subnet-0123456789abcdef0"],
+            LustreConfiguration={"DeploymentType": "SCRATCH_2"},
+        ),
+    },
+    "Studio/DefaultUserSettings/CustomFileSystemConfigs": [
+        {"FSxLustreFileSystemConfig": {"FileSystemId": ref("Scratch"), "FileSystemPath": "/"}}
+    ],
+}
 CHECK = {
     "Check": resource(
         "Route53::HealthCheck", HealthCheckConfig={"Type": "HTTPS", "FullyQualifiedDomainName": "x.example.com", "Port": 443}
@@ -452,6 +478,8 @@ BESIDE_WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("HP-REACH-004", {**OUTER, "There": THERE, "Back": BACK}, {"Wall/SubnetMappings/0/SubnetId": ref("OuterA")}),
     ("HP-REACH-007", {}, {"Listener/Port": 8080}),
     ("HP-SCH-007", ACL, {"Acl/Rules/0/OverrideAction": REMOVED, "Acl/Rules/0/Action": {"Block": {}}}),
+    ("HP-TXT-012", SETUP, {"Setup/StudioLifecycleConfigAppType": "CodeEditor"}),
+    ("HP-TXT-012", SCRATCH, {SHARED: {"EFSFileSystemConfig": {"FileSystemId": ref("Scratch"), "FileSystemPath": "/"}}}),
     ("HP-TXT-012", ACL, {"Acl/Scope": "CLOUDFRONT"}),
     ("HP-DEP-005", ACL, {"AclHere": REMOVED}),
     ("HP-DEP-005", {}, {"Way": REMOVED}),
