@@ -236,7 +236,12 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
         "ClusterArn": _kind("the ARN of a HyperPod cluster", SageMaker_Cluster=(None, "ClusterArn"))
     },
     "AWS::SageMaker::ComputeQuota": {"ClusterArn": _kind("the ARN of a HyperPod cluster", SageMaker_Cluster=(None, "ClusterArn"))},
-    "AWS::SSM::Document": {"cloudWatchLogGroupName": _LOGS, "s3BucketName": _BUCKET},
+    "AWS::SSM::Document": {
+        "TopicArn": _kind("the ARN of a topic", SNS_Topic=(None, "TopicArn")),
+        "assumeRole": _ROLE,
+        "cloudWatchLogGroupName": _LOGS,
+        "s3BucketName": _BUCKET,
+    },
     "AWS::Scheduler::Schedule": {"GroupName": _kind("the name of a group", Scheduler_ScheduleGroup=(None,))},
     "AWS::SecretsManager::ResourcePolicy": {"SecretId": _SECRET},
     "AWS::SecretsManager::RotationSchedule": {"SecretId": _SECRET},

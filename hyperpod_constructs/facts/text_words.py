@@ -38,6 +38,12 @@ SSM_PLUGINS = (
 Source: https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-command-ssm-plugin-reference.html
 """
 
+SSM_TYPES = ("String", "StringList", "Integer", "Boolean", "MapList", "StringMap")
+"""Types of parameters and outputs of documents.
+
+Source: https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-syntax-data-elements-parameters.html
+"""
+
 SSM_INPUTS: Mapping[str, tuple[str, ...]] = {
     "aws:approve": ("Approvers",),
     "aws:assertAwsResourceProperty": ("Service", "Api", "PropertySelector", "DesiredValues"),

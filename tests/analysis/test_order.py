@@ -41,6 +41,10 @@ USERS: dict[tuple[str, str], tuple[Properties, Properties]] = {
         {"ResourceId": "endpoint/chat/variant/all"},
         {"EndpointName": "chat", "EndpointConfigName": {"Fn::GetAtt": ["Variants", "EndpointConfigName"]}},
     ),
+    ("AWS::ApplicationAutoScaling::ScalableTarget", "AWS::SageMaker::InferenceComponent"): (
+        {"ResourceId": "inference-component/chat-a"},
+        {"InferenceComponentName": "chat-a"},
+    ),
     ("AWS::Config::ConfigRule", "AWS::Config::ConfigurationRecorder"): ({}, {}),
     ("AWS::DataSync::LocationEFS", "AWS::EFS::MountTarget"): (
         {"EfsFilesystemArn": {"Fn::GetAtt": ["Files", "Arn"]}},

@@ -14,6 +14,7 @@ THINGS = """
     Subnets: {Type: AWS::RDS::DBSubnetGroup},
     Llm: {Type: AWS::SageMaker::Model}, Config: {Type: AWS::SageMaker::EndpointConfig},
     Template: {Type: AWS::EC2::LaunchTemplate}, Bucket: {Type: AWS::S3::Bucket},
+    Role: {Type: AWS::IAM::Role}, Topic: {Type: AWS::SNS::Topic},
     Chat: {Type: AWS::SageMaker::Endpoint}, Setup: {Type: AWS::SageMaker::NotebookInstanceLifecycleConfig},"""
 
 
@@ -51,6 +52,8 @@ def test_a_property_takes_some_kinds(kind: str, name: str, right: tuple[str, ...
     ("kind", "place", "right", "wrong"),
     [
         ("AWS::EKS::Nodegroup", "LaunchTemplate: {Id: !%s}", "Ref Template", "GetAtt Template.LatestVersionNumber"),
+        ("AWS::SSM::Document", "Content: {assumeRole: !%s}", "GetAtt Role.Arn", "Ref Role"),
+        ("AWS::SSM::Document", "Content: {mainSteps: [{inputs: {TopicArn: !%s}}]}", "Ref Topic", "GetAtt Topic.TopicName"),
         ("AWS::SSM::Document", "Content: {inputs: {s3BucketName: !%s}}", "Ref Bucket", "GetAtt Bucket.Arn"),
     ],
 )

@@ -53,6 +53,11 @@ def shifted(**size: int) -> dict[str, Any]:
     return {"DeploymentConfig": {"BlueGreenUpdatePolicy": {"TrafficRoutingConfiguration": routing}}}
 
 
+def managed(least: int, most: int) -> dict[str, Any]:
+    scaling = {"Status": "ENABLED", "MinInstanceCount": least, "MaxInstanceCount": most}
+    return {"ProductionVariants": ({"VariantName": "all", "ManagedInstanceScaling": scaling},)}
+
+
 def hosted(instance: str) -> dict[str, Any]:
     return {"KmsKeyId": "key", "ProductionVariants": ({"VariantName": "all", "InstanceType": instance},)}
 
@@ -273,6 +278,7 @@ def volume(**settings: Any) -> dict[str, Any]:
         ("AWS::IAM::RolePolicy", {}, {"PolicyDocument": {}}),
         ("AWS::SageMaker::Endpoint", shifted(CanarySize=60), shifted(CanarySize=50)),
         ("AWS::SageMaker::Endpoint", shifted(LinearStepSize=5), shifted(LinearStepSize=10)),
+        ("AWS::SageMaker::EndpointConfig", managed(6, 4), managed(1, 4)),
         ("AWS::SageMaker::EndpointConfig", hosted("ml.g5.xlarge"), hosted("ml.c5.xlarge")),
         (
             "AWS::SageMaker::EndpointConfig",

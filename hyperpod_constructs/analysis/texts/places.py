@@ -185,7 +185,10 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "prometheus": {"AWS::APS::AlertManagerDefinition": "Definition", "AWS::APS::Workspace": "AlertManagerDefinition"},
     "release_pipelines": {"AWS::CodePipeline::Pipeline": "Stages"},
     "replication_alarms": {"AWS::CloudWatch::Alarm": "MetricName"},
-    "scaling": {"AWS::ApplicationAutoScaling::ScalableTarget": "ResourceId"},
+    "scaling": {
+        "AWS::ApplicationAutoScaling::ScalableTarget": "ResourceId",
+        "AWS::SageMaker::InferenceComponent": "VariantName",
+    },
     "schedule_calls": {"AWS::Scheduler::Schedule": "Target"},
     "schedules": {
         "AWS::Backup::BackupPlan": "BackupPlan",

@@ -1,4 +1,4 @@
-"""Targets of Application Auto Scaling: their ids are of what is scaled, and a table that is scaled has units.
+"""Targets of Application Auto Scaling, whose ids are of what is scaled; tables with units, and variants that endpoints have.
 
 Source: https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html
 """
@@ -42,20 +42,43 @@ def target(resource: Resource) -> Slips:
 
 def _variant(resource: Resource, dimension: str, value: Value) -> Slips:
     """A variant that the endpoint has; one without servers has no instances to scale."""
-    config = resource_of(at(_endpoint(resource, value), "EndpointConfigName"), _CONFIG)
-    variants = [mapping(one) for _, one in entries(config.get("ProductionVariants"))] if config is not None else []
-    names, name = [known(one.get("VariantName", ABSENT)) for one in variants], (spelled(value) or "").rpartition("/")[2]
-    if config is None or not name or HOLE in name or not names or None in names:
-        return
-    if name not in names:
-        message = f"{config.logical_id} has no variant {name}{meant(name, [one for one in names if one])}"
-        yield Slip(message, listed(names), (_ID,), value)
-        return
-    found = variants[names.index(name)]
-    if dimension.endswith(":DesiredInstanceCount") and "ServerlessConfig" in found and "InstanceType" not in found:
+    config, name = _config(_endpoint(resource, value)), (spelled(value) or "").rpartition("/")[2]
+    yield from _unknown(config, name, (_ID,), value)
+    found = _variants(config).get(name, {})
+    if (
+        config is not None
+        and dimension.endswith(":DesiredInstanceCount")
+        and "ServerlessConfig" in found
+        and "InstanceType" not in found
+    ):
         message = f"the variant {name} of {config.logical_id} has no servers, and no count of them"
         wanted = "sagemaker:variant:DesiredProvisionedConcurrency"
         yield Slip(message, wanted, ("ScalableDimension",), dimension, doubts=((_ID,),))
+
+
+def component(resource: Resource) -> Slips:
+    """A component is on a variant that its endpoint has."""
+    endpoint = resource_of(resource.get("EndpointName"), _ENDPOINT)
+    name = known(resource.get("VariantName")) or ""
+    yield from _unknown(_config(endpoint.get() if endpoint is not None else ABSENT), name, ("VariantName",), name)
+
+
+def _config(endpoint: Value) -> Resource | None:
+    return resource_of(at(endpoint, "EndpointConfigName"), _CONFIG)
+
+
+def _variants(config: Resource | None) -> Mapping[str, Mapping[str, Value]]:
+    """The variants of a configuration by their names; none if one is not known."""
+    variants = [mapping(one) for _, one in entries(config.get("ProductionVariants"))] if config is not None else []
+    names = [known(one.get("VariantName", ABSENT)) for one in variants]
+    return {name: one for name, one in zip(names, variants, strict=True) if name} if None not in names else {}
+
+
+def _unknown(config: Resource | None, name: str, path: tuple[str, ...], value: Value) -> Slips:
+    """A name that no variant of a configuration has."""
+    names = list(_variants(config))
+    if config is not None and names and name and HOLE not in name and name not in names:
+        yield Slip(f"{config.logical_id} has no variant {name}{meant(name, names)}", listed(names), path, value)
 
 
 def _endpoint(resource: Resource, value: Value) -> Value:
@@ -96,4 +119,7 @@ def _name(part: Value) -> str:
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {"AWS::ApplicationAutoScaling::ScalableTarget": target}
+WHOLES: Mapping[str, WholeJudge] = {
+    "AWS::ApplicationAutoScaling::ScalableTarget": target,
+    "AWS::SageMaker::InferenceComponent": component,
+}

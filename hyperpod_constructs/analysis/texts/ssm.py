@@ -16,7 +16,7 @@ from hyperpod_constructs.analysis.texts.documents import content_of
 from hyperpod_constructs.analysis.texts.reading import HOLE, known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.sdk_calls import by_client, clients
-from hyperpod_constructs.facts.text_words import SSM_ACTIONS, SSM_INPUTS, SSM_PLUGINS
+from hyperpod_constructs.facts.text_words import SSM_ACTIONS, SSM_INPUTS, SSM_PLUGINS, SSM_TYPES
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
@@ -41,9 +41,27 @@ def document(resource: Resource) -> Slips:
     content = content_of(resource)
     data, kind = content if isinstance(content, Mapping) else {}, known(resource.get("DocumentType"))
     steps = _steps(data) if kind == "Automation" else ()
-    for slip in (*_defaults(data), *steps, *(_lacking(data) if kind in ("Automation", "Command") else ())):
+    for slip in (*_defaults(data), *_types(data), *steps, *(_lacking(data) if kind in ("Automation", "Command") else ())):
         yield slip.below("Content")
     yield from _logs(resource, data) if kind == "Session" else ()
+
+
+def _types(data: Mapping[str, Value]) -> Iterator[Slip]:
+    """Types of parameters and of outputs of steps, and the ways to the outputs."""
+    for name, one in mapping(data.get("parameters")).items():
+        kind = known(mapping(one).get("type", ABSENT))
+        if kind and kind not in SSM_TYPES and not kind.startswith(("AWS::", "List<")):
+            yield Slip(
+                f"the type of {name} is {kind}{meant(kind, SSM_TYPES)}", listed(SSM_TYPES), ("parameters", name, "type"), kind
+            )
+    for index, step in entries(data.get("mainSteps")):
+        for number, one in entries(mapping(step).get("outputs", ABSENT)):
+            kind, selector = (known(mapping(one).get(key, ABSENT)) for key in ("Type", "Selector"))
+            path = ("mainSteps", index, "outputs", number)
+            if kind and kind not in SSM_TYPES:
+                yield Slip(f"the type of an output is {kind}{meant(kind, SSM_TYPES)}", listed(SSM_TYPES), (*path, "Type"), kind)
+            elif selector and not selector.startswith("$"):
+                yield Slip(f"the output is selected by {selector!r}", "a way that begins with $.", (*path, "Selector"), selector)
 
 
 def _lacking(data: Mapping[str, Value]) -> Iterator[Slip]:

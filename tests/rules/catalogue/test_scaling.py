@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.analysis.texts.scaling import target
+from hyperpod_constructs.analysis.texts.scaling import component, target
 from hyperpod_constructs.templates.model import Model
 from tests.templates.models import model_of
 
@@ -62,3 +62,12 @@ def test_the_id_of_a_target_has_the_form_of_what_is_scaled(dimension: str, id_: 
     model = Model.of({"t": {"Parameters": parameters, "Resources": {"Table": TABLE, "Target": target_}}})
     (resource,) = model.resources("AWS::ApplicationAutoScaling::ScalableTarget")
     assert [one.path for one in target(resource)] == ([("ResourceId",)] if wrong else [])
+
+
+@pytest.mark.parametrize(("variant", "wrong"), [("all", False), ("AllTraffic", True)])
+def test_a_component_is_on_a_variant_that_the_endpoint_has(variant: str, wrong: bool) -> None:
+    part = f"""Part: {{Type: AWS::SageMaker::InferenceComponent, Properties: {{
+      EndpointName: !GetAtt Endpoint.EndpointName, VariantName: {variant}}}}}, Target:"""
+    template = ENDPOINT.format("InstanceType: ml.g5.xlarge", "endpoint/chat/variant/all").replace("Target:", part)
+    (resource,) = model_of(template).resources("AWS::SageMaker::InferenceComponent")
+    assert [one.path for one in component(resource)] == ([("VariantName",)] if wrong else [])

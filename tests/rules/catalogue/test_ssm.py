@@ -21,7 +21,14 @@ HEAL = {
     "assumeRole": "{{ Role }}",
     "parameters": {"Role": {"type": "String"}, "Name": {"type": "String", "allowedValues": ["a", "b"], "default": "a"}},
     "mainSteps": [
-        {"name": "look", "action": "aws:executeAwsApi", "inputs": CALL, "nextStep": "wait", "onFailure": "step:wait"},
+        {
+            "name": "look",
+            "action": "aws:executeAwsApi",
+            "inputs": CALL,
+            "outputs": [{"Name": "Status", "Selector": "$.ClusterStatus", "Type": "String"}],
+            "nextStep": "wait",
+            "onFailure": "step:wait",
+        },
         {"name": "wait", "action": "aws:sleep", "inputs": {"Duration": "PT5M"}},
         {
             "name": "choose",
@@ -86,6 +93,9 @@ def test_correct_documents_have_no_finding() -> None:
         (f"{STEPS}/1/inputs/Duration", "5m", "the duration is '5m'"),
         ("Clean/Content/mainSteps/0/inputs", {"commands": ["ls"]}, "aws:runShellScript has no input runCommand"),
         (f"{STEPS}/2/inputs", {}, "aws:branch has no input Choices"),
+        ("Heal/Content/parameters/Name/type", "string", "the type of Name is string; the nearest is String"),
+        (f"{STEPS}/0/outputs/0/Type", "Text", "the type of an output is Text"),
+        (f"{STEPS}/0/outputs/0/Selector", "ClusterStatus", "the output is selected by 'ClusterStatus'"),
         ("Weekly/ScheduleExpression", "rate(10 minutes)", "each 10 minutes, and 30 are the least"),
         ("Weekly/Parameters", {"day": ["7"]}, "Clean has no parameter day; the nearest is days"),
         ("Weekly/Parameters", {"days": ["7d"]}, "days is '7d', which Clean refuses"),
