@@ -58,7 +58,7 @@ SSM_INPUTS: Mapping[str, tuple[str, ...]] = {
     "aws:downloadContent": ("sourceType", "sourceInfo"),
     "aws:executeAutomation": ("DocumentName",),
     "aws:executeAwsApi": ("Service", "Api"),
-    "aws:executeScript": ("Runtime", "Handler"),
+    "aws:executeScript": ("Runtime",),
     "aws:invokeLambdaFunction": ("FunctionName",),
     "aws:runCommand": ("DocumentName",),
     "aws:runPowerShellScript": ("runCommand",),

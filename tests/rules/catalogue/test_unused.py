@@ -8,7 +8,7 @@ import pytest
 
 from tests.rules.catalogue.templates import UNUSED, Template, findings, slurm
 
-ROLE = {
+ROLE: dict[str, Any] = {
     "Version": "2012-10-17",
     "Statement": [{"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}],
 }
