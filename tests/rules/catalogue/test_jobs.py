@@ -160,6 +160,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     (models(Parameters=[]), "reads Parameters.Input, which is not there"),
     (models(Steps=[MODELS["Steps"][0], {**MODELS["Steps"][1], "DependsOn": ["Lock"]}]), "depends on 'Lock', which is no step"),
     (models(Steps=[MODELS["Steps"][0], MODELS["Steps"][0]]), "two steps are named 'Look'"),
+    ({"Part/Data": "schemaVersion: 1.0\n"}, "the component has no phases"),
     ({"Part/Data": PART.replace("build", "install")}, "Image Builder runs no phase install"),
     ({"Waiting/ComputeEnvironmentOrder/1": {"Order": 2, "ComputeEnvironment": {"Ref": "Large"}}}, "of FARGATE and of EC2"),
     ({"Job/ContainerProperties/ResourceRequirements/1/Value": "3000"}, "with 2 vCPUs has 3000 MiB"),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rules.catalogue.cases import Case, edited
-from tests.rules.catalogue.templates import rules_of, slurm
+from tests.rules.catalogue.templates import findings, rules_of, slurm
 from tests.rules.catalogue.test_deliveries import KEPT, att
 from tests.rules.catalogue.test_refused_calls import ROOT, WITH_KEY, allow, key
 
@@ -63,6 +63,13 @@ def test_a_disabled_key_that_one_of_two_branches_names_may_be_unused() -> None:
     template["Parameters"] = {"Encrypt": {"Type": "String"}}
     template["Conditions"] = {"Encrypted": {"Fn::Equals": [{"Ref": "Encrypt"}, "yes"]}}
     assert rules_of(template, rules="HP-KEY-003") == []
+
+
+def test_beside_another_key_an_asymmetric_one_is_named_at_its_only_user() -> None:
+    other = {"Other": key(allow("kms:*", Principal=ROOT))}
+    template = edited(slurm(), {**ASYMMETRIC, **other, **secret(att("Key"))})
+
+    assert [(one.rule, one.resource) for one in findings(template, rules="HP-KEY")] == [("HP-KEY-005", "Token")]
 
 
 def test_a_disabled_key_that_nothing_uses_may_wait() -> None:

@@ -175,6 +175,19 @@ def test_an_item_of_an_arn_is_one_with_a_name(index: int, delimiter: str, arn: A
     assert found == (["Idle"] if wrong else [])
 
 
+@pytest.mark.parametrize(("index", "words"), [(3, "the region"), (4, "the account")])
+def test_a_part_of_an_arn_that_is_no_name_is_said(index: int, words: str) -> None:
+    value = {"Fn::Select": [index, {"Fn::Split": [":", CLUSTER_ARN]}]}
+    alarm = {
+        "Dimensions": [{"Name": "ClusterId", "Value": value}],
+        "EvaluationPeriods": 1,
+        "ComparisonOperator": "LessThanThreshold",
+    }
+    resources = {**SLURM["Resources"], "Idle": {"Type": "AWS::CloudWatch::Alarm", "Properties": alarm}}
+    (found,) = [one for one in findings({**SLURM, "Resources": resources}) if one.rule == "HP-REF-003"]
+    assert words in found.message
+
+
 def test_an_item_of_an_arn_may_stand_in_a_text_and_a_tag() -> None:
     partition = {"Fn::Select": [1, {"Fn::Split": [":", CLUSTER_ARN]}]}
     text = {"Fn::Join": ["", ["arn:", partition, ":iam::aws:policy/ReadOnlyAccess"]]}
