@@ -26,7 +26,7 @@ from hyperpod_constructs.templates.values import (
     parts_of,
 )
 
-_BUCKET = "AWS::S3::Bucket"
+_BUCKET, _ATTACHMENT = "AWS::S3::Bucket", "AWS::SecretsManager::SecretTargetAttachment"
 _REGION, _ACCOUNT, _LAST = 3, 4, 5  # fields of an ARN
 _PARTITION = re.compile(r"^arn:aws(-[a-z-]+)?:")
 _WITH_IDS = ("arn:aws:ec2:", "arn:aws:eks:", "arn:aws:kms:", "arn:aws:sagemaker:")
@@ -63,7 +63,7 @@ class Arn:
     @cached_property
     def _named(self) -> frozenset[Resource]:
         """The resources that it names; two that name one, by its ARN and by its name, are not told apart as references."""
-        return frozenset(target_of(part) for part in parts_of(self.value) if isinstance(part, Reference))
+        return frozenset(target_of(_meant(part)) for part in parts_of(self.value) if isinstance(part, Reference))
 
 
 def arn_parts(value: Value, *, names: bool = True) -> tuple[Part, ...]:
@@ -132,7 +132,14 @@ def _with_any_partition(parts: Sequence[Part]) -> tuple[Part, ...]:
     return tuple(parts)
 
 
+def _meant(part: Reference) -> Reference:
+    """The reference itself; for the id of an attachment, which is the ARN of its secret, the one to the secret."""
+    secret = target_of(part).get("SecretId") if target_of(part).type == _ATTACHMENT else None
+    return secret if isinstance(secret, Reference) and part.attribute in (None, "Id") else part
+
+
 def _expanded(part: Reference, *, names: bool) -> list[Part]:
+    part = _meant(part)
     resource, attribute = target_of(part), part.attribute
     if resource.type == _BUCKET and attribute in (None, "Arn"):
         name = resource.get("BucketName")
@@ -145,6 +152,7 @@ def _expanded(part: Reference, *, names: bool) -> list[Part]:
 
 
 def _spelled(part: Reference) -> list[object]:
+    part = _meant(part)
     resource, attribute = target_of(part), part.attribute
     form = FORMS.get(resource.type, ArnForm())
     if attribute in form.names:

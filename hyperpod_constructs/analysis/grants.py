@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from hyperpod_constructs.analysis.database import SECRET
 from hyperpod_constructs.analysis.iam import RoleFacts
-from hyperpod_constructs.analysis.node_places import BUCKET, SECRET
+from hyperpod_constructs.analysis.node_places import BUCKET
 from hyperpod_constructs.analysis.policy_document import Statement
 from hyperpod_constructs.analysis.resource_policies import KEY, key_of
 from hyperpod_constructs.templates.model import Resource, resource_of

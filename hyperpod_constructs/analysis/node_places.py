@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hyperpod_constructs.analysis.arns import bucket_arn, s3_uri_arns
 from hyperpod_constructs.analysis.clusters import Group, given
-from hyperpod_constructs.analysis.database import DATABASES
+from hyperpod_constructs.analysis.database import DATABASES, secret_of
 from hyperpod_constructs.analysis.kubernetes import EksCluster, cni_has_own_role
 from hyperpod_constructs.analysis.node_roles import RoleUse
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM
@@ -31,7 +31,6 @@ from hyperpod_constructs.templates.values import (
 )
 
 BUCKET = "AWS::S3::Bucket"
-SECRET = "AWS::SecretsManager::Secret"
 _ROLLBACK = ("ScheduledUpdateConfig", "DeploymentConfig", "AutoRollbackConfiguration")
 
 
@@ -154,7 +153,7 @@ def _password(use: RoleUse) -> Iterator[Used]:
     if arn is ABSENT or not isinstance(database, Mapping) or not groups:
         return
     yield Used(Place.PASSWORD, arn, groups)
-    key = key_of(resource_of(arn, SECRET)) or key_of_managed_secret(resource_of(arn, *DATABASES))
+    key = key_of(secret_of(arn)) or key_of_managed_secret(resource_of(arn, *DATABASES))
     if key is not None:
         yield Used(Place.KEYS_TO_READ, Reference(key, "Arn"), groups, "secretsmanager")
 

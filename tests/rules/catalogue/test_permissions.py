@@ -134,6 +134,14 @@ def of_secret(*statements: Template, secret: Any = None) -> Template:
     return template
 
 
+def by_attachment(template: Template) -> Template:
+    """The secret of accounting, named by its attachment to a database."""
+    attachment = {"SecretId": {"Ref": "Secret"}, "TargetId": "db", "TargetType": "AWS::RDS::DBInstance"}
+    template["Resources"]["Attachment"] = {"Type": "AWS::SecretsManager::SecretTargetAttachment", "Properties": attachment}
+    properties(template, "Cluster")["Orchestrator"]["Slurm"]["AccountingDatabase"]["SecretArn"] = {"Ref": "Attachment"}
+    return template
+
+
 def with_parameter(template: Template) -> Template:
     template["Parameters"] = {"Outside": {"Type": "String"}}
     return template
@@ -275,6 +283,7 @@ GRANTED: dict[str, Callable[[], Template]] = {
     "to a role that is not known": lambda: with_parameter(of_bucket(allow(READ, [BUCKET, OBJECTS], Principal=PARAMETER))),
     "to all but somebody": lambda: of_bucket(allow(READ, [BUCKET, OBJECTS], NotPrincipal=ACCOUNT)),
     "the secret, to the role": lambda: of_secret(allow(PASSWORD, Principal=NODES)),
+    "the secret, by its attachment": lambda: by_attachment(of_secret(allow(PASSWORD, Principal=NODES, Resource={"Ref": "Secret"}))),
     "the secret, by a name": lambda: of_secret(allow(PASSWORD, Principal=NODES), secret="database"),
     "the secret, to a role that is not known": lambda: with_parameter(of_secret(allow(PASSWORD, Principal=PARAMETER))),
 }
