@@ -44,6 +44,7 @@ include accounting.conf
 # For virtual nodes: no control groups, declared hardware, and waits that suit a test.
 ProctrackType=proctrack/linuxproc
 SlurmdParameters=config_overrides
+BatchStartTimeout=120
 MessageTimeout=10
 TCPTimeout=2
 SlurmdTimeout=20
