@@ -51,21 +51,19 @@ def _searched(model: Model) -> Iterator[Alone]:
 
 def _is_used(resource: Resource, partner: Partner) -> bool:
     """Whether any other resource names it, of no type that only describes it."""
-    return not users(resource.template.model).get(resource, frozenset()) <= partner.beside
+    model = resource.template.model
+    users = model.cached(_types_of_users, lambda: _types_of_users(model))
+    return not users.get(resource, set()) <= partner.beside
 
 
-def users(model: Model) -> Mapping[Resource, frozenset[str]]:
-    """The types of the other resources that name a resource; computed once."""
-    return model.cached(users, lambda: _users(model))
-
-
-def _users(model: Model) -> Mapping[Resource, frozenset[str]]:
+def _types_of_users(model: Model) -> Mapping[Resource, set[str]]:
+    """The types of the other resources that name a resource."""
     found: dict[Resource, set[str]] = {}
     for one in model.resources():
         for named in references(one.get()):
             if named is not one:
                 found.setdefault(named, set()).add(one.type)
-    return {resource: frozenset(types) for resource, types in found.items()}
+    return found
 
 
 def _is_named(resource: Resource, partner: Partner) -> bool:

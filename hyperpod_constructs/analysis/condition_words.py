@@ -143,8 +143,9 @@ def _untrusting(statement: Statement, operator: str, name: str) -> str | None:
 
 
 def _distrusts(role: Resource | None, service: str | None) -> bool:
-    known = role is not None and service is not None and not _MARKS.search(service)
-    return known and role_facts(role).trusts(service) is False  # type: ignore[arg-type]
+    if role is None or service is None or _MARKS.search(service):
+        return False
+    return role_facts(role).trusts(service) is False
 
 
 def _is_over(text: str) -> bool:

@@ -143,6 +143,6 @@ def capacity_mistake(name: str, found: int) -> Mistake | None:
 def tiering_mistake(name: str, deployment: str) -> str | None:
     """The mistake in a deployment type with Intelligent-Tiering, which only file systems in several zones have.
 
-    Source: https://pub.dev/documentation/pulumi_aws/latest/fsx/OpenZfsFileSystem/storageType.html (as of 2026-11-27).
+    Source: https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html (as of 2026-11-27).
     """
     return None if deployment.startswith("MULTI_AZ_") else f"{name} {deployment} has no storage of the type INTELLIGENT_TIERING"

@@ -130,7 +130,7 @@ def nothing_is_alone(model: Model) -> Iterator[Hit]:
 
 @warning(
     "HP-DEP-006",
-    title="what only others use is used",
+    title="what only serves others is used",
     why="it deploys and does nothing: often a reference leads to its neighbour, or was forgotten",
     fix="let what needs it name it, hand it on as an output, or take it out",
     allowed="a resource or an output that names it",
@@ -138,4 +138,4 @@ def nothing_is_alone(model: Model) -> Iterator[Hit]:
     last=True,
 )
 def nothing_is_unused(model: Model) -> Iterator[Hit]:
-    return (Hit(one.resource, (), f"{one.resource.logical_id} has nothing that {one.partner.words}") for one in unused(model))
+    return (Hit(one.resource, (), f"nothing {one.partner.words}") for one in unused(model))

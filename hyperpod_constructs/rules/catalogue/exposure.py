@@ -17,7 +17,7 @@ _CLUSTER, _INSTANCE = "AWS::RDS::DBCluster", "AWS::RDS::DBInstance"
     "HP-EXP-001",
     on=tuple(ENCRYPTED),
     title="databases, file systems, volumes and queues are encrypted",
-    why="data, snapshots and backups lie in clear; but for queues, only a new resource with a copy of the data can change that",
+    why="data, snapshots and backups lie in clear; for all but queues, only a new resource with a copy of the data can change that",
     fix="write StorageEncrypted: true, Encrypted: true for file systems and volumes, and SqsManagedSseEnabled: true for queues",
     allowed="true",
     source="https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/Overview.Encryption.html",
