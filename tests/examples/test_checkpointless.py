@@ -105,14 +105,16 @@ def test_the_loss_of_all_groups_but_the_lighthouse(job: Job, undisturbed: Record
     assert re.search(r"restored step 1\d from the checkpoint", job.text())
 
 
-def test_the_loss_of_the_lighthouse(job: Job, undisturbed: Records) -> None:
+def test_the_loss_of_the_lighthouse_while_slurmctld_is_busy(job: Job, undisturbed: Records) -> None:
     job.start()
     until_step(job, 7)
+    (job.directory / "double" / "busy").touch()
     for pid in job.pids("torchft_lighthouse"):
         os.kill(pid, signal.SIGKILL)
     assert job.wait() == 0, job.text()
     assert_undisturbed([record for log in logs(job) for record in log], undisturbed)
     assert re.search(r"restored step [1-9]\d* from the checkpoint", job.text())
+    assert not (job.directory / "double" / "busy").exists()
 
 
 def test_the_time_limit_saves_and_requeues(job: Job, undisturbed: Records) -> None:
