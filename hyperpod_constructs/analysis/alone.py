@@ -51,9 +51,13 @@ def _searched(model: Model) -> Iterator[Alone]:
 
 def _is_used(resource: Resource, partner: Partner) -> bool:
     """Whether any other resource names it, of no type that only describes it."""
+    return not types_of_users(resource) <= partner.beside
+
+
+def types_of_users(resource: Resource) -> set[str]:
+    """The types of the other resources of the model that name a resource."""
     model = resource.template.model
-    users = model.cached(_types_of_users, lambda: _types_of_users(model))
-    return not users.get(resource, set()) <= partner.beside
+    return model.cached(_types_of_users, lambda: _types_of_users(model)).get(resource, set())
 
 
 def _types_of_users(model: Model) -> Mapping[Resource, set[str]]:

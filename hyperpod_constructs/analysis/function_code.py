@@ -1,7 +1,7 @@
 """Calls of AWS in the code of a function that stands in its template: the code is parsed, and never executed.
 
 Python's clients and resources of boto3, and the commands of AWS's SDK for JavaScript are known. A parameter is known where it is
-a text, or a variable of the function's environment.
+a text, a variable of the function's environment, or in Python an object or a list of such.
 
 Sources: https://docs.aws.amazon.com/boto3/latest/guide/clients.html and
 https://docs.aws.amazon.com/AWSJavaScriptSDK/v3/latest/
@@ -33,6 +33,9 @@ _RESOURCES: Mapping[tuple[str, str], str] = {("dynamodb", "Table"): "TableName",
 """Resources of boto3 by their service, each with the parameter that names it."""
 _DOCUMENTS: Mapping[str, str] = {"Delete": "deleteitem", "Get": "getitem", "Put": "putitem", "Update": "updateitem"}
 """Commands for documents of DynamoDB, by their operation."""
+_MOST_VALUES, _DEEPEST = 10_000, 8
+_CHANGES = ("append", "clear", "extend", "insert", "pop", "remove", "setdefault", "update")
+"""Methods that change a list or an object."""
 _PACKAGE = re.compile(r"""(?:from|require\()\s*["']@aws-sdk/((?:client|lib)-[a-z0-9-]+)["']""")
 _COMMAND = re.compile(r"\bnew\s+(\w{1,80})Command\s*\(\s*(\{)?")
 _GIVEN = re.compile(r"""(\w{1,80})\s*:\s*(?:process\.env\.(\w+)|["'`]([^"'`$\n]*)["'`])""")
@@ -48,8 +51,12 @@ class CodeCall(NamedTuple):
     parameters: Mapping[str, Value]
 
 
-def calls_of(function: Resource) -> Iterator[CodeCall]:
-    """The calls in the code of a function, as far as they are known."""
+def calls_of(function: Resource) -> tuple[CodeCall, ...]:
+    """The calls in the code of a function, as far as they are known; computed once."""
+    return function.template.model.cached((calls_of, function), lambda: tuple(_calls_of(function)))
+
+
+def _calls_of(function: Resource) -> Iterator[CodeCall]:
     code, runtime = function.get("Code", "ZipFile"), as_str(function.get("Runtime")) or ""
     text = "".join(part if isinstance(part, str) else "_hole_" for part in parts_of(code)) if isinstance(code, str | Text) else ""
     environment = function.get("Environment", "Variables")
@@ -90,24 +97,30 @@ class _Python:
         self._text = text
         self._variables = variables
         self._clients: dict[str, tuple[str, Mapping[str, Value]] | None] = {}
-        self._texts: dict[str, Value] = {}
+        self._given: dict[str, list[ast.expr]] = {}
+        self._changed: set[str] = set()
+        self._left = _MOST_VALUES
 
-    def calls(self) -> Iterator[CodeCall]:
-        """The calls of clients and resources."""
+    def calls(self) -> list[CodeCall]:
+        """The calls of clients and resources; none of code that Python cannot read."""
         import ast  # few templates have code
         import warnings
 
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                tree = ast.parse(self._text)
+                return list(self._calls(list(ast.walk(ast.parse(self._text)))))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return
-        nodes = list(ast.walk(tree))
-        for _ in range(2):  # a resource of a resource is known when its parent is
-            for node in nodes:
-                if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-                    self._assign(node.targets[0].id, node.value)
+            return []
+
+    def _calls(self, nodes: list[ast.AST]) -> Iterator[CodeCall]:
+        import ast
+
+        self._changed.update(name for node in nodes for name in _changed(node))
+        for name, value in (pairs := [pair for node in nodes for pair in _assigned(node)]):
+            self._given.setdefault(name, []).append(value)
+        for name, value in (*pairs, *pairs):  # a resource of a resource is known when its parent is
+            self._assign(name, value)
         for node in nodes:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 yield from self._call(node, node.func)
@@ -117,15 +130,13 @@ class _Python:
         if found is not None:
             known = self._clients.setdefault(name, found)
             self._clients[name] = found if known is not None and known[0] == found[0] else None
-        text = self._value(value)
-        self._texts[name] = text if self._texts.get(name, text) is text or self._texts[name] == text else UNKNOWN
 
     def _client(self, node: ast.expr) -> tuple[str, Mapping[str, Value]] | None:
         """The service of a client or a resource, with the parameters that it brings."""
         import ast
 
-        if isinstance(node, ast.Name):
-            return self._clients.get(node.id)
+        if isinstance(node, ast.Name | ast.Attribute):
+            return self._clients.get(ast.unparse(node))
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             return None
         first = node.args[0] if node.args else None
@@ -153,15 +164,57 @@ class _Python:
             given = {one.arg.lower(): self._value(one.value) for one in node.keywords if one.arg is not None}
             yield CodeCall(operation, {**client[1], **given})
 
-    def _value(self, node: ast.expr) -> Value:
-        """A text, or a variable of the environment; unknown for others."""
+    def _value(self, node: ast.expr, depth: int = 0) -> Value:
+        """A text, a variable of the environment, or an object or a list of such; unknown for others."""
         import ast
 
+        self._left -= 1
+        if depth > _DEEPEST or self._left < 0:
+            return UNKNOWN
         if isinstance(node, ast.Constant):
             return node.value if isinstance(node.value, str) else UNKNOWN
+        if isinstance(node, ast.List | ast.Tuple):
+            return tuple(self._value(one, depth + 1) for one in node.elts)
+        if isinstance(node, ast.Dict):
+            values = [self._value(one, depth + 1) for one in node.values]
+            keys = [one.value if isinstance(one, ast.Constant) else None for one in node.keys]
+            return dict(zip(map(str, keys), values, strict=True)) if None not in keys else UNKNOWN
         if isinstance(node, ast.Name):
-            return self._texts.get(node.id, UNKNOWN)
+            return self._named(node.id, depth + 1)
         written = ast.unparse(node) if isinstance(node, ast.Call | ast.Subscript) else ""
         found = re.fullmatch(r"(?:os\.)?(?:environ\[|environ\.get\(|getenv\()'(\w+)'(?:, .*)?[\])]", written)
         value = ABSENT if found is None else self._variables.get(found[1], ABSENT)
         return UNKNOWN if value is ABSENT else value
+
+    def _named(self, name: str, depth: int) -> Value:
+        """The one value of a name."""
+        values = [self._value(one, depth) for one in self._given.get(name, ())] if name not in self._changed else []
+        return values[0] if values and all(one == values[0] for one in values[1:]) else UNKNOWN
+
+
+def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """The names that a statement gives, each with its value."""
+    import ast
+
+    if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+        for target in node.targets if isinstance(node, ast.Assign) else (node.target,):
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple) and len(target.elts) == len(node.value.elts):
+                yield from ((ast.unparse(name), value) for name, value in zip(target.elts, node.value.elts, strict=True))
+            else:
+                yield ast.unparse(target), node.value
+
+
+def _changed(node: ast.AST) -> Iterator[str]:
+    """The names whose values are not followed: parameters, variables of loops, and what is changed in its place."""
+    import ast
+
+    if isinstance(node, ast.arg):
+        yield node.arg
+    elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+        yield from (one.id for one in ast.walk(node.target) if isinstance(one, ast.Name))
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES:
+        yield ast.unparse(node.func.value)
+    elif isinstance(node, ast.AugAssign):
+        yield ast.unparse(node.target)
+    elif isinstance(node, ast.Assign):
+        yield from (ast.unparse(one.value) for one in node.targets if isinstance(one, ast.Subscript))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.database import DATABASES, databases_of, port_of, secret_of, side_of
 from hyperpod_constructs.analysis.file_systems import mount_targets_of, side_of_target
+from hyperpod_constructs.analysis.function_code import calls_of
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.kubernetes import eks_clusters
 from hyperpod_constructs.analysis.networks import SUBNET, network_facts
@@ -134,17 +135,32 @@ def sides_of(resource: Resource, places: Interfaces) -> Iterator[Side]:
 
 
 def _called(resource: Resource, places: Interfaces, model: Model) -> dict[str, str | None]:
-    """The endpoints of the services that the role of a resource alone names, each with an action if it is the only one."""
-    role = resource_of(resource.get(*places.role.split("/")), ROLE)
-    if role is None or resource.get(*places.subnets) is ABSENT or len(_users(role, model)) != 1:
+    """The endpoints of the services that a resource calls, each with an action if it is the only one.
+
+    It calls what its code calls, and what the role that it alone has allows on certain resources.
+    """
+    if resource.get(*places.subnets) is ABSENT:
         return {}
+    role = resource_of(resource.get(*places.role.split("/")), ROLE)
     found: dict[str, set[str]] = {}
-    for statement in role_facts(role).statements:
-        for action in _actions(statement):
-            endpoint = ENDPOINTS.get(action.partition(":")[0])
-            if endpoint is not None and action not in BY_SERVICE:
-                found.setdefault(endpoint, set()).add(action)
+    for action in (*_of_code(resource), *(_of_role(role, resource) if role is not None and len(_users(role, model)) == 1 else ())):
+        endpoint = ENDPOINTS.get(action.partition(":")[0])
+        if endpoint is not None and action not in BY_SERVICE:
+            found.setdefault(endpoint, set()).add(action)
     return {name: next(iter(actions)) if len(actions) == 1 and "*" not in str(actions) else None for name, actions in found.items()}
+
+
+def _of_code(resource: Resource) -> Iterator[str]:
+    return (one.operation.action.lower() for one in (calls_of(resource) if resource.type == _FUNCTION else ()))
+
+
+def _of_role(role: Resource, resource: Resource) -> Iterator[str]:
+    """What a role allows, but for what Lambda does with what a function could not take: it sends that from its own network."""
+    left = set(references(resource.get("DeadLetterConfig")))
+    for statement in role_facts(role).statements:
+        named = set(references(statement.resources))
+        if not named or not named <= left:
+            yield from _actions(statement)
 
 
 def _users(role: Resource, model: Model) -> list[Resource]:

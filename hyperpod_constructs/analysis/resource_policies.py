@@ -1,4 +1,4 @@
-"""Policies of buckets, secrets, keys, roles and endpoints: what they let a role do, and what they deny.
+"""Policies of resources, such as buckets, topics and keys: what they let a role do, and what they deny.
 
 Within one account a policy that names the role is enough; one for the account's root allows a role nothing by itself, but for keys
 and other roles: the permissions of roles count only where the policy there lets the account in.
@@ -7,7 +7,7 @@ https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -33,6 +33,24 @@ KEY, _ALIAS = "AWS::KMS::Key", "AWS::KMS::Alias"
 BUCKET_POLICY = "AWS::S3::BucketPolicy"
 _ROLE = "AWS::IAM::Role"
 SECRET_POLICY = "AWS::SecretsManager::ResourcePolicy"
+_SEPARATE: Mapping[str, tuple[tuple[str, str, str], ...]] = {
+    "kinesis": (("AWS::Kinesis::ResourcePolicy", "ResourcePolicy", "ResourceArn"),),
+    "secretsmanager": ((SECRET_POLICY, "ResourcePolicy", "SecretId"),),
+    "sns": (
+        ("AWS::SNS::TopicInlinePolicy", "PolicyDocument", "TopicArn"),
+        ("AWS::SNS::TopicPolicy", "PolicyDocument", "Topics"),
+    ),
+    "sqs": (("AWS::SQS::QueueInlinePolicy", "PolicyDocument", "Queue"), ("AWS::SQS::QueuePolicy", "PolicyDocument", "Queues")),
+}
+"""Policies that are resources of their own, by service: type, and the properties with the document and with what it is for."""
+_OWN: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "dynamodb": ("AWS::DynamoDB::Table", ("ResourcePolicy", "PolicyDocument")),
+    "ecr": ("AWS::ECR::Repository", ("RepositoryPolicyText",)),
+    "elasticfilesystem": ("AWS::EFS::FileSystem", ("FileSystemPolicy",)),
+    "kms": (KEY, ("KeyPolicy",)),
+    "sts": (_ROLE, ("AssumeRolePolicyDocument",)),
+}
+"""Policies that are properties of what they are for, by service."""
 _KEYS = {
     "AWS::Kinesis::Stream": ("StreamEncryption", "KeyId"),
     "AWS::SNS::Topic": ("KmsMasterKeyId",),
@@ -95,21 +113,24 @@ def policies_on(role: Resource, call: Call) -> Iterator[ResourcePolicy]:
             of_bucket = any_of(Arn(bucket_arn(name, key)).covers(call.arn) for key in (None, "*"))
             if of_bucket is not False:
                 yield ResourcePolicy(policy, ("PolicyDocument",), sure=bool(of_bucket))
-    elif service == "secretsmanager":
-        for policy in model.resources(SECRET_POLICY):
-            secret = policy.get("SecretId")
-            by_name = not (as_str(secret) or "arn:").startswith("arn:")
-            of_secret = None if by_name else arn_matches(secret, call.resource)
-            if of_secret is not False:
-                yield ResourcePolicy(policy, ("ResourcePolicy",), sure=bool(of_secret), whole=True)
-    elif service == "kms":
-        key = resource_of(call.resource, KEY)
-        if key is not None and key.get("KeyPolicy") is not ABSENT:
-            yield ResourcePolicy(key, ("KeyPolicy",), sure=True, whole=True)
-    elif service == "sts":
-        taken = resource_of(call.resource, _ROLE)
-        if taken is not None:
-            yield ResourcePolicy(taken, ("AssumeRolePolicyDocument",), sure=True, whole=True)
+    type_, path = _OWN.get(service, ("", ()))
+    called = resource_of(call.resource, type_) if type_ else None
+    if called is not None and called.get(*path) is not ABSENT:
+        yield ResourcePolicy(called, path, sure=True, whole=True)
+    for type_, document, place in _SEPARATE.get(service, ()):
+        for policy in model.resources(type_):
+            answer = any_of(_is_called(name, call.resource) for name in as_items(policy.get(place)) or (policy.get(place),))
+            if answer is not False:
+                yield ResourcePolicy(policy, (document,), sure=bool(answer), whole=True)
+
+
+def _is_called(name: Value, called: Value) -> bool | None:
+    """Whether a policy that names a resource, by its ARN, its address or its name, is that of the called one."""
+    here, there = resource_of(name), resource_of(called)
+    if here is not None and there is not None and here.type == there.type:
+        return here is there
+    by_name = not (as_str(name) or "arn:").startswith("arn:")
+    return None if by_name else arn_matches(name, called)
 
 
 def key_named(value: Value) -> Resource | None:

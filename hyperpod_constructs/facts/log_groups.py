@@ -18,6 +18,15 @@ MADE_BY_SERVICES: Mapping[str, str] = {
 without another group writes, EKS for the first kind of logs that is on.
 """
 
+NAMES_AND_GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "AWS::Lambda::Function": ("FunctionName", ("LoggingConfig", "LogGroup")),
+    "AWS::EKS::Cluster": ("Name", ()),
+}
+"""By type, the property with the name, and the place of another group to which the resource writes instead; empty for none."""
+
+AUDIT = "audit"
+"""The one kind of a control plane's logs that is JSON."""
+
 LIFECYCLE = "LifecycleConfig"
 HEALTH_AGENT = "SagemakerHealthMonitoringAgent"
 DEEP_HEALTH_CHECKS = "DeepHealthCheckResults"

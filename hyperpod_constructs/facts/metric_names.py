@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from hyperpod_constructs.facts.data import rows
 
@@ -80,13 +81,38 @@ def _names_of(metric: Metric) -> list[str]:
     return [] if any(more for _, more in metric.sets) else sorted({name for names, _ in metric.sets for name in names})
 
 
-IDS_IN_BUCKETS: Mapping[tuple[str, str], tuple[str, str]] = {
-    ("AWS/S3", "RuleId"): ("SourceBucket", "ReplicationConfiguration/Rules/*/Id"),
-    ("AWS/S3", "FilterId"): ("BucketName", "MetricsConfigurations/*/Id"),
-}
-"""Dimensions with an id of a bucket: the dimension with the bucket, and the place of its ids.
+class PartName(NamedTuple):
+    """A dimension that is the name of a part of a resource.
 
-Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/metrics-dimensions.html
+    :param beside: the dimension with the resource.
+    :param type: the type of the resource.
+    :param config: the property that names another resource with the parts; empty if it has them itself.
+    :param places: the places of the names of its parts.
+    """
+
+    beside: str
+    type: str
+    config: str
+    places: tuple[str, ...]
+
+
+PART_NAMES: Mapping[tuple[str, str], PartName] = {
+    ("AWS/S3", "FilterId"): PartName("BucketName", "AWS::S3::Bucket", "", ("MetricsConfigurations/*/Id",)),
+    ("AWS/S3", "RuleId"): PartName("SourceBucket", "AWS::S3::Bucket", "", ("ReplicationConfiguration/Rules/*/Id",)),
+    **{
+        (namespace, "VariantName"): PartName(
+            "EndpointName",
+            "AWS::SageMaker::Endpoint",
+            "EndpointConfigName",
+            ("ProductionVariants/*/VariantName", "ShadowProductionVariants/*/VariantName"),
+        )
+        for namespace in ("/aws/sagemaker/Endpoints", "AWS/SageMaker")
+    },
+}
+"""By namespace and dimension.
+
+Sources: https://docs.aws.amazon.com/AmazonS3/latest/userguide/metrics-dimensions.html and
+https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html
 """
 
 DIMENSION_VALUES: Mapping[str, Mapping[str, tuple[str, ...]]] = {

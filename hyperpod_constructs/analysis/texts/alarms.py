@@ -89,7 +89,7 @@ def together(alarm: Resource) -> Slips:
     if isinstance(metrics, tuple):
         yield from _queries(alarm, metrics)
     else:
-        yield from published(asked_of(alarm.properties, period=alarm.get("Period"), at=("Period",)))
+        yield from published(asked_of(alarm.properties, period=alarm.get("Period"), at=("Period",), model=alarm.template.model))
         yield from written(alarm)
     if as_bool(alarm.get("ActionsEnabled")) is False and any(alarm.get(one) not in (ABSENT, ()) for one in _ACTIONS):
         yield Slip("the actions of the alarm are off", "ActionsEnabled: true", ("ActionsEnabled",), dead=True)

@@ -15,9 +15,17 @@ from hyperpod_constructs.analysis.schema.violation import Path, listed, nearest,
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.analysis.texts.typo import typo_of
-from hyperpod_constructs.facts.metric_names import DIMENSION_VALUES, FILE_SYSTEMS, IDS_IN_BUCKETS, Metric, Namespace, namespaces
+from hyperpod_constructs.facts.metric_names import (
+    DIMENSION_VALUES,
+    FILE_SYSTEMS,
+    PART_NAMES,
+    Metric,
+    Namespace,
+    PartName,
+    namespaces,
+)
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.model import Resource, resource_of, target_of
+from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_int, as_str
 
 STREAM, DETECTOR = "AWS::CloudWatch::MetricStream", "AWS::CloudWatch::AnomalyDetector"
@@ -31,6 +39,7 @@ class Asked:
     :param dimensions: objects with Name and Value, as alarms have them.
     :param path: the place of the object with the metric.
     :param period: the seconds of a value, with the path of the period.
+    :param model: the resources that dimensions may name by their names, if they are known.
     """
 
     namespace: str | None
@@ -38,12 +47,15 @@ class Asked:
     dimensions: Value
     path: Path = ()
     period: tuple[int | None, Path] = (None, ())
+    model: Model | None = None
 
 
-def asked_of(metric: Mapping[str, Value], *path: str | int, period: Value = ABSENT, at: Path = ()) -> Asked:
+def asked_of(
+    metric: Mapping[str, Value], *path: str | int, period: Value = ABSENT, at: Path = (), model: Model | None = None
+) -> Asked:
     """The metric of an object with Namespace, MetricName and Dimensions."""
     namespace, name = (known(metric.get(key, ABSENT)) for key in ("Namespace", "MetricName"))
-    return Asked(namespace, name, metric.get("Dimensions", ABSENT), path, (as_int(period), at))
+    return Asked(namespace, name, metric.get("Dimensions", ABSENT), path, (as_int(period), at), model)
 
 
 def published(asked: Asked) -> Slips:
@@ -145,7 +157,9 @@ def _values(asked: Asked) -> list[Slip]:
     found = []
     for index, one in entries(asked.dimensions):
         name, given = known(mapping(one).get("Name", ABSENT)) or "", mapping(one).get("Value", ABSENT)
-        message = _wrong(asked.namespace or "", name, given) if isinstance(given, Reference) else _no_id(asked, name, known(given))
+        message = (
+            _wrong(asked.namespace or "", name, given) if isinstance(given, Reference) else _no_part(asked, name, known(given))
+        )
         if message is not None:
             says, meant = message
             place = (*asked.path, "Dimensions", index, "Value")
@@ -153,15 +167,22 @@ def _values(asked: Asked) -> list[Slip]:
     return found
 
 
-def _no_id(asked: Asked, name: str, given: str | None) -> tuple[str, str] | None:
-    """The ids that a bucket has, where a dimension is none of them."""
-    beside, path = IDS_IN_BUCKETS.get((asked.namespace or "", name), ("", ""))
+def _no_part(asked: Asked, name: str, given: str | None) -> tuple[str, str] | None:
+    """The names of the parts of a resource, where a dimension is none of them."""
+    part = PART_NAMES.get((asked.namespace or "", name))
     every = {known(mapping(one).get("Name", ABSENT)): mapping(one).get("Value", ABSENT) for _, one in entries(asked.dimensions)}
-    bucket = resource_of(every.get(beside, ABSENT), "AWS::S3::Bucket")
-    if given is None or bucket is None:
+    whole = _whole(part, every.get(part.beside, ABSENT), asked.model) if part is not None else None
+    holder = resource_of(whole.get(part.config)) if whole is not None and part is not None and part.config else whole
+    if given is None or holder is None or part is None:
         return None
-    ids = [known(one) for _, one in place_in(bucket.get(), path)]
-    return None if None in ids or not ids or given in ids else (f"which {bucket.logical_id} does not have", listed(ids))
+    names = [known(one) for place in part.places for _, one in place_in(holder.get(), place)]
+    return None if None in names or not names or given in names else (f"which {holder.logical_id} does not have", listed(names))
+
+
+def _whole(part: PartName, value: Value, model: Model | None) -> Resource | None:
+    """The resource that a dimension names, by a reference or by its name."""
+    name, others = known(value), () if model is None else model.resources(part.type)
+    return resource_of(value, part.type) or next((one for one in others if name and known(one.get(part.beside)) == name), None)
 
 
 def _wrong(namespace: str, name: str, given: Reference) -> tuple[str, str] | None:

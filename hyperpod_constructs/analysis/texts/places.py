@@ -69,6 +69,7 @@ MODULES: Mapping[str, Topic] = {
     "schedules": Topic.SCHEDULE,
     "scrapes": Topic.PROMETHEUS,
     "state_data": Topic.DOCUMENT,
+    "service_logs": Topic.LOGS,
     "storage": Topic.COMPANION,
     "ssm": Topic.DOCUMENT,
     "suricata": Topic.DOCUMENT,
@@ -197,6 +198,11 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::Scheduler::Schedule": "FlexibleTimeWindow",
         "AWS::SecretsManager::RotationSchedule": "RotationRules",
         "AWS::Synthetics::Canary": "RunConfig",
+    },
+    "service_logs": {
+        "AWS::Logs::LogGroup": "LogGroupName",
+        "AWS::Logs::MetricFilter": "FilterPattern",
+        "AWS::Logs::SubscriptionFilter": "FilterPattern",
     },
     "storage": {
         "AWS::Backup::BackupPlan": "BackupPlan",

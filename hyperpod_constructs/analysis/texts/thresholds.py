@@ -54,10 +54,13 @@ def _of_a_size(alarm: Resource, namespace: str, name: str, limit: float) -> Slip
     sizes = [as_float(store.get(key)) for key in keys if store.get(key) is not ABSENT] if store is not None else []
     if store is None or not sizes or None in sizes:
         return
-    most = max(size for size in sizes if size is not None)
-    if limit > most * _GIB and (known(alarm.get("ComparisonOperator")) or "").startswith("LessThan"):
-        message = f"{store.logical_id} has {most:g} GiB, and always less than {limit:g} bytes free"
-        yield Slip(message, f"less than {most * _GIB:.0f}", ("Threshold",), alarm.get("Threshold"), dead=True)
+    most, operator = max(size for size in sizes if size is not None) * _GIB, known(alarm.get("ComparisonOperator")) or ""
+    if limit > most and operator.startswith("LessThan"):
+        message = f"{store.logical_id} has {most / _GIB:g} GiB, and always less than {limit:g} bytes free"
+        yield Slip(message, f"less than {most:.0f}", ("Threshold",), alarm.get("Threshold"), dead=True)
+    elif limit < most / 2 and operator.startswith("GreaterThan"):
+        message = f"{store.logical_id} has {most / _GIB:g} GiB: the alarm rings while more than {limit:g} bytes of them are free"
+        yield Slip(message, "LessThanThreshold, LessThanOrEqualToThreshold", ("ComparisonOperator",), operator)
 
 
 JUDGES: Mapping[Language, Judge] = {}

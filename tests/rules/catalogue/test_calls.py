@@ -197,3 +197,72 @@ def test_code_writes_metrics_into_the_namespace_of_its_permission(namespace: str
         },
     }
     assert [one.rule for one in findings(template)] == found
+
+
+@pytest.mark.parametrize(("named", "found"), [("FunctionRole", []), ("StepsRole", ["HP-PERM-002"])])
+def test_a_policy_of_the_queue_that_names_the_role_is_enough(named: str, found: list[str]) -> None:
+    statement = {"Effect": "Allow", "Principal": {"AWS": att(named)}, "Action": "sqs:SendMessage", "Resource": att("Queue")}
+    document = {"Version": "2012-10-17", "Statement": [statement]}
+    policy = {"Type": "AWS::SQS::QueuePolicy", "Properties": {"Queues": [{"Ref": "Queue"}], "PolicyDocument": document}}
+    changes = {"Policy": policy, f"{OF_FUNCTION}/1": REMOVED}
+    assert [one.rule for one in findings(edited(CALLS, changes), rules="HP-PERM")] == found
+
+
+ALERTS = "arn:aws:sns:us-west-2:123456789012:alerts"
+TELLING = f'import boto3\ndef handler(event, context):\n    boto3.client("sns").publish(TopicArn="{ALERTS}", Message="b")\n'
+WATCHED: Template = {
+    "Resources": {
+        "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16", "EnableDnsHostnames": True}},
+        "Inner": {"Type": "AWS::EC2::Subnet", "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.0.0.0/24"}},
+        "Group": {
+            "Type": "AWS::EC2::SecurityGroup",
+            "Properties": {
+                "GroupDescription": "x",
+                "VpcId": {"Ref": "Vpc"},
+                "SecurityGroupIngress": [{"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "CidrIp": "10.0.0.0/16"}],
+            },
+        },
+        "ForTopics": {
+            "Type": "AWS::EC2::VPCEndpoint",
+            "Properties": {
+                "VpcId": {"Ref": "Vpc"},
+                "ServiceName": {"Fn::Sub": "com.amazonaws.${AWS::Region}.sns"},
+                "VpcEndpointType": "Interface",
+                "PrivateDnsEnabled": True,
+                "SubnetIds": [{"Ref": "Inner"}],
+                "SecurityGroupIds": [{"Ref": "Group"}],
+            },
+        },
+        "Left": {"Type": "AWS::SQS::Queue"},
+        "WatchRole": role("lambda.amazonaws.com", ("sqs:SendMessage", att("Left")), ("sns:Publish", "*")),
+        "Watch": {
+            "Type": "AWS::Lambda::Function",
+            "Properties": {
+                "Runtime": "python3.13",
+                "Handler": "index.handler",
+                "Role": att("WatchRole"),
+                "VpcConfig": {"SubnetIds": [{"Ref": "Inner"}], "SecurityGroupIds": [{"Ref": "Group"}]},
+                "DeadLetterConfig": {"TargetArn": att("Left")},
+                "Code": {"ZipFile": TELLING},
+            },
+        },
+    }
+}
+"""A function in a network with one way out, for topics."""
+
+
+def of_all(action: str) -> Template:
+    return {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": "*", "Action": action, "Resource": "*"}]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({}, []),
+        ({"Watch/DeadLetterConfig": REMOVED}, ["Watch"]),
+        ({"Watch/Code/ZipFile": PYTHON}, ["Watch"]),
+        ({"ForTopics/PolicyDocument": of_all("sns:Subscribe")}, ["ForTopics"]),
+    ],
+)
+def test_a_function_reaches_what_its_code_calls_and_lambda_sends_what_is_left(changes: Template, found: list[str]) -> None:
+    assert [one.resource for one in findings(edited(WATCHED, changes), rules="HP-REACH")] == found

@@ -1,0 +1,58 @@
+"""Parameters of calls in the code of functions: what is known of them, and what is not believed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.analysis.function_code import calls_of
+from hyperpod_constructs.templates.values import UNKNOWN
+from tests.templates.models import by_id, model_of
+
+FOUND = [
+    ("boto3.client('sns').publish(TopicArn='a')", {"topicarn": "a"}),
+    ("sns, sqs = boto3.client('sns'), boto3.client('sqs')\nsns.publish(TopicArn='a')", {"topicarn": "a"}),
+    ("self.sns = boto3.client('sns')\nself.sns.publish(TopicArn='a')", {"topicarn": "a"}),
+    ("arn: str = 'a'\nboto3.client('sns').publish(TopicArn=arn)", {"topicarn": "a"}),
+    ("if (arn := 'a'):\n  boto3.client('sns').publish(TopicArn=arn)", {"topicarn": "a"}),
+    ("boto3.client('sns').publish(TopicArn=os.environ['TOPIC'])", {"topicarn": "of the environment"}),
+    ("boto3.client('sns').publish(TopicArn=[{'a': 'b', 'c': 1}])", {"topicarn": ({"a": "b", "c": UNKNOWN},)}),
+    ("boto3.client('sns').publish(TopicArn={**given, 'a': 'b'})", {"topicarn": UNKNOWN}),
+    ("arn = 'a'\narn = 'b'\nboto3.client('sns').publish(TopicArn=arn)", {"topicarn": UNKNOWN}),
+    ("arn = 'a'\nfor arn in arns:\n  boto3.client('sns').publish(TopicArn=arn)", {"topicarn": UNKNOWN}),
+    ("arn = 'a'\ndef send(arn):\n  boto3.client('sns').publish(TopicArn=arn)", {"topicarn": UNKNOWN}),
+    ("data = []\ndata.append('a')\nboto3.client('sns').publish(TopicArn=data)", {"topicarn": UNKNOWN}),
+    ("data = {}\ndata['a'] = 'b'\nboto3.client('sns').publish(TopicArn=data)", {"topicarn": UNKNOWN}),
+    ("arn = 'a'\narn += 'b'\nboto3.client('sns').publish(TopicArn=arn)", {"topicarn": UNKNOWN}),
+]
+
+
+def parameters(code: str) -> list[Any]:
+    variables = "Environment: {Variables: {TOPIC: of the environment}}"
+    given = f"Runtime: python3.13, Handler: index.handler, {variables}, Code: {{ZipFile: {json.dumps(code)}}}"
+    function = f"Code: {{Type: AWS::Lambda::Function, Properties: {{{given}}}}}"
+    return [dict(one.parameters) for one in calls_of(by_id(model_of(f"{{Resources: {{{function}}}}}"), "Code"))]
+
+
+@pytest.mark.parametrize(("code", "expected"), FOUND)
+def test_a_parameter_is_known_where_nothing_else_gives_it_a_value(code: str, expected: dict[str, Any]) -> None:
+    assert parameters(f"import boto3, os\n{code}\n") == [expected]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "boto3.client('sns').publish(TopicArn=" + "[" * 150 + "]" * 150 + ")",
+        "".join(f"a{n} = [a{n + 1}, a{n + 1}]\n" for n in range(60)) + "boto3.client('sns').publish(TopicArn=a0)",
+        "a = b\nb = a\nboto3.client('sns').publish(TopicArn=a)",
+    ],
+)
+def test_data_without_an_end_are_not_followed(code: str) -> None:
+    (found,) = parameters(f"import boto3\n{code}\n")
+    assert len(repr(found)) < 10_000
+
+
+def test_code_that_python_cannot_follow_has_no_calls() -> None:
+    assert parameters(f"import boto3\nx{'.y' * 20_000} = boto3.client('sns').publish(TopicArn='a')\n") == []
