@@ -1,8 +1,8 @@
-"""Places in properties by paths with `*` for each item of a list."""
+"""Places in properties by paths with `*` for each item of a list, or each value of an object."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from hyperpod_constructs.templates.values import Value, at
 
@@ -11,10 +11,9 @@ def place_in(value: Value, path: str) -> Iterable[tuple[tuple[str | int, ...], V
     """The values at a path such as `Policies/*/PolicyDocument`, each with its place."""
     found: list[tuple[tuple[str | int, ...], Value]] = [((), value)]
     for key in path.split("/") if path else ():
-        found = [
-            ((*place, name), at(one, name))
-            for place, one in found
-            for name in (range(len(one)) if key == "*" and isinstance(one, tuple) else [key])
-            if key != "*" or isinstance(one, tuple)
-        ]
+        found = [((*place, name), at(one, name)) for place, one in found for name in (_keys(one) if key == "*" else [key])]
     return found
+
+
+def _keys(value: Value) -> Iterable[str | int]:
+    return value if isinstance(value, Mapping) else range(len(value)) if isinstance(value, tuple) else ()

@@ -20,7 +20,8 @@ class NamedDemand(NamedTuple):
     :param when: a schema of the naming resource's properties; the demand is made where they fit it.
     :param words: the demand in words.
     :param wanted: a schema of the named resource's properties; `False` refuses each such resource.
-    :param same: a property of both that has the same value, or `OWN=NAMED` with the paths of both; empty for none.
+    :param same: a property of both that has the same value, or `OWN=NAMED` with the paths of both, or `OWN<=NAMED` for a number
+        that is not above the other; empty for none.
     """
 
     path: str

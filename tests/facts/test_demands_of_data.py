@@ -49,7 +49,11 @@ def tracked(value: float) -> dict[str, Any]:
 
 def shifted(**size: int) -> dict[str, Any]:
     sizes = {name: {"Type": "CAPACITY_PERCENT", "Value": value} for name, value in size.items()}
-    routing = {"Type": "CANARY" if "CanarySize" in size else "LINEAR", "WaitIntervalInSeconds": 300, **sizes}
+    routing: dict[str, Any] = {"Type": "CANARY" if "CanarySize" in size else "LINEAR", "WaitIntervalInSeconds": 300, **sizes}
+    return routed(**routing)
+
+
+def routed(**routing: Any) -> dict[str, Any]:
     return {"DeploymentConfig": {"BlueGreenUpdatePolicy": {"TrafficRoutingConfiguration": routing}}}
 
 
@@ -278,6 +282,16 @@ def volume(**settings: Any) -> dict[str, Any]:
         ("AWS::IAM::RolePolicy", {}, {"PolicyDocument": {}}),
         ("AWS::SageMaker::Endpoint", shifted(CanarySize=60), shifted(CanarySize=50)),
         ("AWS::SageMaker::Endpoint", shifted(LinearStepSize=5), shifted(LinearStepSize=10)),
+        (
+            "AWS::SageMaker::Endpoint",
+            routed(Type="CANARY", WaitIntervalInSeconds=60),
+            routed(Type="ALL_AT_ONCE", WaitIntervalInSeconds=60),
+        ),
+        (
+            "AWS::SageMaker::Endpoint",
+            routed(Type="LINEAR", WaitIntervalInSeconds=60),
+            shifted(LinearStepSize=10),
+        ),
         ("AWS::SageMaker::EndpointConfig", managed(6, 4), managed(1, 4)),
         ("AWS::SageMaker::EndpointConfig", hosted("ml.g5.xlarge"), hosted("ml.c5.xlarge")),
         (

@@ -193,9 +193,19 @@ def _key_of_another_value(call: Call, argument: list[Raw]) -> _Said:
     values = allowed_values(call.template, parameter) if isinstance(parameter, str) and not call.needs else None
     lacking = [value for value in values or () if isinstance(mapping, Mapping) and value not in mapping]
     if not lacking:
-        return None
+        return _second_key_of_another_value(mapping, argument, values or [])
     message = f"mapping {argument[0]} has no key {quoted(lacking[0])}, which {parameter} can be"
     return message, lacking[0], "a key for each value of the parameter"
+
+
+def _second_key_of_another_value(mapping: Value, argument: list[Raw], values: list[str]) -> _Said:
+    """The second key of a mapping, where a value of the first one does not have it."""
+    key = argument[2]
+    for value in values if isinstance(mapping, Mapping) and isinstance(key, str) else ():
+        found = mapping.get(value) if isinstance(mapping, Mapping) else None
+        if isinstance(found, Mapping) and key not in found:
+            return f"{value} of mapping {argument[0]} has no key {quoted(str(key))}", str(key), listed(sorted(found)) or "no key"
+    return None
 
 
 _JUDGES: Mapping[str, Callable[[list[Value]], _Said]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation,
 from hyperpod_constructs.facts.arn_forms import FORMS
 from hyperpod_constructs.facts.named import NamedDemand, named_demands
 from hyperpod_constructs.templates.model import Model, Resource, target_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_str
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_float, as_str
 
 
 class Unmet(NamedTuple):
@@ -70,10 +71,19 @@ def _lacking(resource: Resource, named: Resource, demand: NamedDemand) -> Iterat
         yield Violation(Kind.REFERENCE, (), message, ABSENT, "another resource")
         return
     yield from violations(demand.wanted, named.get())
-    here, _, there = demand.same.partition("=")
-    there = there or here
-    one = as_str(resource.get(*here.split("/"))) if here else None
-    other = as_str(named.get(*there.split("/"))) if there else None
-    if one is not None and other is not None and one.casefold() != other.casefold():
-        message = f"{there} is {quoted(other)}, and that of {resource.logical_id} {quoted(one)}"
-        yield Violation(Kind.VALUE, tuple(there.split("/")), message, other, one)
+    yield from _unequal(resource, named, demand.same)
+
+
+def _unequal(resource: Resource, named: Resource, pair: str) -> Iterator[Violation]:
+    """Two values that are not the same, or where the first may not be more than the second, and is."""
+    here, sign, there = re.split("(<?=)", pair) if "=" in pair else (pair, "=", pair)
+    one, other = (where.get(*place.split("/")) if place else ABSENT for where, place in ((resource, here), (named, there)))
+    path, (text, wanted) = tuple(there.split("/")), (as_str(one), as_str(other))
+    if sign == "<=":
+        size, most = as_float(one), as_float(other)
+        if size is not None and most is not None and size > most:
+            message = f"{path[-1]} is {most:g}, and {here.rpartition('/')[2]} of {resource.logical_id} {size:g}"
+            yield Violation(Kind.VALUE, path, message, other, f"{size:g} or more")
+    elif text is not None and wanted is not None and text.casefold() != wanted.casefold():
+        message = f"{there} is {quoted(wanted)}, and that of {resource.logical_id} {quoted(text)}"
+        yield Violation(Kind.VALUE, path, message, wanted, text)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from hyperpod_constructs.facts.exposure import BLOCKS, ENCRYPTED, ENCRYPTED_BY_DEFAULT, KEYED
+from hyperpod_constructs.analysis.networks import SUBNET, network_facts
+from hyperpod_constructs.analysis.paths import place_in
+from hyperpod_constructs.analysis.secrets import secret_in
+from hyperpod_constructs.analysis.service_ways import is_closed
+from hyperpod_constructs.facts.exposure import BLOCKS, ENCRYPTED, ENCRYPTED_BY_DEFAULT, KEYED, VARIABLES, WAYS_OUT
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import warning
+from hyperpod_constructs.templates.dependencies import named_at
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, as_bool, as_str
 
@@ -119,3 +124,40 @@ def _is_of_http(route: Resource) -> bool:
     api = resource_of(route.get("ApiId"), _API)
     asks = as_str(route.get("RouteKey")) or ""
     return api is not None and as_str(api.get("ProtocolType")) == "HTTP" and not asks.startswith("OPTIONS ")
+
+
+@warning(
+    "HP-EXP-006",
+    on=tuple(VARIABLES),
+    title="secrets do not stand in variables",
+    why="everybody who may describe the resource, or read the template, has the secret",
+    fix="give the ARN of the secret, and let the program read it; a container of ECS takes Secrets with ValueFrom",
+    allowed="the ARN or the name of a secret",
+    source="https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html",
+)
+def secrets_are_read_when_needed(resource: Resource) -> Iterator[Hit]:
+    for place in VARIABLES[resource.type]:
+        for path, value in place_in(resource.get(), place):
+            if (said := secret_in(resource, path, value)) is not None:
+                yield hit(resource, said, *path)
+
+
+@warning(
+    "HP-EXP-007",
+    on=tuple(WAYS_OUT),
+    title="notebooks and Studio stay in a closed network",
+    why="they have an interface in a network of SageMaker's own too: what they read leaves the network without internet",
+    fix="write DirectInternetAccess: Disabled for a notebook, and AppNetworkAccessType: VpcOnly for a domain",
+    allowed="no way to the internet beside that of the VPC",
+    source="https://docs.aws.amazon.com/sagemaker/latest/dg/studio-notebooks-and-internet-access.html",
+)
+def notebooks_stay_inside(resource: Resource) -> Hit | None:
+    way = WAYS_OUT[resource.type]
+    value, subnets = resource.get(way.key), named_at(resource, way.subnets)
+    known = [network_facts(one.template.model).subnet(one) for one in subnets if one.type == SUBNET]
+    is_open = value is ABSENT or as_str(value) not in (None, way.closed)
+    if not known or not is_open or not all(map(is_closed, known)):
+        return None
+    return hit(
+        resource, f"{resource.logical_id} leaves {known[0].resource.logical_id}, which has no route to the internet", way.key
+    )

@@ -145,7 +145,7 @@ def namespaces_have_a_quota(cluster: Cluster, eks: EksCluster, known: frozenset[
     """One hit for each namespace, at the first place that names it."""
     spaces = {governance.namespace(team) for team in known}
     for name, places in grouped((name, place) for name, place in _namespaces(eks) if name is not None).items():
-        if name.startswith(governance.namespace("")) and name not in spaces:
+        if name not in spaces and (name.startswith(governance.namespace("")) or name in known):
             (resource, path), *others = places
             text = f"no quota makes the namespace {name}; the teams are {', '.join(sorted(known))}"
             yield hit(resource, text, *path, covers=tuple(other for other, _ in others))

@@ -9,10 +9,10 @@ from hyperpod_constructs.analysis.networks import VPC
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, security_groups_of, subnets_of
 from hyperpod_constructs.facts.data_holders import DATA_HOLDERS, KEEPING_POLICIES, POLICY_WORDS
 from hyperpod_constructs.plan.stateful import lost, survives
-from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_int, as_str, parts_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_int, as_items, as_str, at, parts_of
 
 _DELETION = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html"
 _REPLACEMENT = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatereplacepolicy.html"
@@ -132,6 +132,28 @@ def buckets_of_data_are_kept(bucket: Resource) -> Hit | None:
     policy = as_str(bucket.deletion_policy)
     text = "a file system is linked to it, and its DeletionPolicy is Delete"
     return Hit(bucket, (), text, found=policy) if policy == "Delete" else None
+
+
+@warning(
+    "HP-RET-007",
+    on=_linked,
+    title="no rule of a bucket deletes all of its data",
+    why="S3 deletes each object at its age: the data of which the file system shows the names, and what it has exported",
+    fix="write a Prefix for what may go",
+    allowed="an expiration of objects with a Prefix, a tag or a size",
+    source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-expire-general-considerations.html",
+)
+def data_does_not_expire(bucket: Resource) -> Iterator[Hit]:
+    for index, rule in enumerate(as_items(bucket.get("LifecycleConfiguration", "Rules")) or ()):
+        expires = [key for key in ("ExpirationDate", "ExpirationInDays") if at(rule, key) is not ABSENT]
+        limits = [key for key in _LIMITS if at(rule, key) not in (ABSENT, "")]
+        if expires and not limits and as_str(at(rule, "Status")) == "Enabled":
+            text = "a file system is linked to it, and a rule without a prefix deletes all objects"
+            yield hit(bucket, text, "LifecycleConfiguration", "Rules", index, expires[0])
+
+
+_LIMITS = ("ObjectSizeGreaterThan", "ObjectSizeLessThan", "Prefix", "TagFilters")
+"""The properties of a rule without which it is for all objects."""
 
 
 @error(

@@ -373,7 +373,32 @@ def written(keys: str) -> dict[str, Any]:
     return {"Secret/GenerateSecretString": REMOVED, "Secret/SecretString": keys}
 
 
+def space(size: int, sharing: str = "Private") -> Template:
+    most = {"DefaultEbsVolumeSizeInGb": 20, "MaximumEbsVolumeSizeInGb": 100}
+    settings = {
+        "ExecutionRole": "arn:aws:iam::123456789012:role/studio",
+        "SpaceStorageSettings": {"DefaultEbsStorageSettings": most},
+    }
+    domain: Template = {"AuthMode": "IAM", "DomainName": "team", "DefaultUserSettings": settings, "VpcId": "vpc-0123456789abcdef0"}
+    domain["SubnetIds"] = ["subnet-0123456789abcdef0"]
+    volume = {"SpaceStorageSettings": {"EbsStorageSettings": {"EbsVolumeSizeInGb": size}}}
+    own = {
+        "DomainId": {"Ref": "Domain"},
+        "SpaceName": "own",
+        "SpaceSharingSettings": {"SharingType": sharing},
+        "OwnershipSettings": {"OwnerUserProfileName": "ada"},
+        "SpaceSettings": volume,
+    }
+    return {
+        "Domain": {"Type": "AWS::SageMaker::Domain", "Properties": domain},
+        "Space": {"Type": "AWS::SageMaker::Space", "Properties": own},
+    }
+
+
 CASES = [
+    # Studio
+    Case("HP-TXT-012", {"Resources": {}}, space(101), space(100)),
+    Case("HP-TXT-012", {"Resources": {}}, space(101), space(101, "Shared")),
     # Storage
     Case("HP-TXT-012", LINKED, {EXPORT: "s3://results/out"}, {EXPORT: "s3://data/results"}),
     Case("HP-FSX-011", LINKED, {"Scratch/LustreConfiguration/ImportPath": REMOVED}, {EXPORT: REMOVED}),

@@ -152,3 +152,95 @@ def test_callers_are_asked_who_they_are(protocol: str, route: dict[str, str], ru
     path = {"Type": "AWS::ApiGatewayV2::Route", "Properties": {"ApiId": {"Ref": "Api"}, **route}}
     found = rules_of(edited(BASE, {"Api": api, "Path": path}))
     assert [rule for rule in found if rule.startswith("HP-EXP")] == rules
+
+
+CODE = {
+    "Type": "AWS::Lambda::Function",
+    "Properties": {
+        "Runtime": "python3.13",
+        "Handler": "index.handler",
+        "Role": "arn:aws:iam::123456789012:role/function",
+        "Code": {"S3Bucket": "code", "S3Key": "code.zip"},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "rules"),
+    [
+        ("DATABASE", "{{resolve:secretsmanager:slurm:SecretString:password}}", ["HP-EXP-006"]),
+        ("DATABASE", "{{resolve:secretsmanager:slurm}}", []),
+        ("DATABASE", {"Fn::Sub": "{{resolve:secretsmanager:${Password}:SecretString}}"}, ["HP-EXP-006"]),
+        ("DATABASE", "{{resolve:secretsmanager:slurm:SecretString:username}}", []),
+        ("DATABASE", "{{resolve:ssm:/slurm/host}}", []),
+        ("HF_TOKEN", "hf_abcdefghijk", ["HP-EXP-006"]),
+        ("PASSWORD", "short", []),
+        ("PASSWORD", "slurm/password", []),
+        ("PASSWORD", {"Ref": "Password"}, []),
+        ("PASSWORD_ARN", "abcdefghijk", []),
+    ],
+)
+def test_secrets_in_variables(name: str, value: Any, rules: list[str]) -> None:
+    template = edited(BASE, {"Code": CODE, "Code/Environment": {"Variables": {name: value}}})
+    assert [rule for rule in rules_of(template) if rule.startswith("HP-EXP")] == rules
+
+
+@pytest.mark.parametrize(("kind", "rules"), [("PLAINTEXT", ["HP-EXP-006"]), ("SECRETS_MANAGER", [])])
+def test_a_variable_of_a_build_may_name_its_secret(kind: str, rules: list[str]) -> None:
+    build = {
+        "Type": "AWS::CodeBuild::Project",
+        "Properties": {
+            "ServiceRole": "arn:aws:iam::123456789012:role/build",
+            "Artifacts": {"Type": "NO_ARTIFACTS"},
+            "Source": {"Type": "NO_SOURCE", "BuildSpec": "version: 0.2"},
+            "Environment": {
+                "Type": "LINUX_CONTAINER",
+                "ComputeType": "BUILD_GENERAL1_SMALL",
+                "Image": "aws/codebuild/amazonlinux2-x86_64-standard:5.0",
+                "EnvironmentVariables": [{"Name": "API_KEY", "Type": kind, "Value": "team-registry"}],
+            },
+        },
+    }
+    assert [rule for rule in rules_of(edited(BASE, {"Build": build})) if rule.startswith("HP-EXP")] == rules
+
+
+INSIDE: Template = {
+    "Resources": {
+        "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16", "EnableDnsHostnames": True}},
+        "Inner": {"Type": "AWS::EC2::Subnet", "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.0.0.0/24"}},
+        "ForStudio": {
+            "Type": "AWS::EC2::VPCEndpoint",
+            "Properties": {
+                "VpcId": {"Ref": "Vpc"},
+                "ServiceName": {"Fn::Sub": "com.amazonaws.${AWS::Region}.sagemaker.api"},
+                "VpcEndpointType": "Interface",
+                "PrivateDnsEnabled": True,
+                "SubnetIds": [{"Ref": "Inner"}],
+            },
+        },
+        "Notebook": {
+            "Type": "AWS::SageMaker::NotebookInstance",
+            "Properties": {
+                "InstanceType": "ml.t3.medium",
+                "RoleArn": "arn:aws:iam::123456789012:role/notebook",
+                "SubnetId": {"Ref": "Inner"},
+                "SecurityGroupIds": ["sg-0123456789abcdef0"],
+                "DirectInternetAccess": "Disabled",
+            },
+        },
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "rules"),
+    [
+        ({}, []),
+        ({"Notebook/DirectInternetAccess": "Enabled"}, ["HP-EXP-007"]),
+        ({"Notebook/DirectInternetAccess": REMOVED}, ["HP-EXP-007"]),
+        ({"Notebook/DirectInternetAccess": "Enabled", "ForStudio": REMOVED}, []),
+        ({"Notebook/DirectInternetAccess": "Enabled", "Notebook/SubnetId": "subnet-0123456789abcdef0"}, []),
+    ],
+)
+def test_a_notebook_stays_in_a_network_without_internet(changes: dict[str, Any], rules: list[str]) -> None:
+    assert [rule for rule in rules_of(edited(INSIDE, changes)) if rule.startswith("HP-EXP")] == rules

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.rules.catalogue.cases import Case, edited
@@ -12,6 +14,11 @@ MOUNT = "Cluster/InstanceGroups/2/InstanceStorageConfigs/1/FsxLustreConfig"
 SECOND = slurm()["Resources"]["FileSystem"]
 OTHER = edited(slurm(), {"Second": SECOND})
 HOST = "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com"
+
+
+def expiring(**limits: str) -> dict[str, Any]:
+    return {"Rules": [{"Id": "old", "Status": "Enabled", "ExpirationInDays": 30, **limits}]}
+
 
 CASES = [
     Case("HP-MNT-001", slurm(), {f"{MOUNT}/MountName": "fsx"}, {f"{MOUNT}/DnsName": HOST, f"{MOUNT}/MountName": "abcdefgh"}),
@@ -35,6 +42,12 @@ CASES = [
         {"Cluster/InstanceGroups/2/LifeCycleConfig/SourceS3Uri": {"Fn::Sub": "s3://${Scripts}/lifecycle"}},
     ),
     Case("HP-RET-005", slurm(), {"Data/.DeletionPolicy": "Delete"}, {"Data/.DeletionPolicy": "Retain"}),
+    Case(
+        "HP-RET-007", slurm(), {"Data/LifecycleConfiguration": expiring()}, {"Data/LifecycleConfiguration": expiring(Prefix="old/")}
+    ),
+    Case(
+        "HP-RET-007", slurm(), {"Data/LifecycleConfiguration": expiring(Prefix="")}, {"Scripts/LifecycleConfiguration": expiring()}
+    ),
     Case("HP-RET-004", slurm(), {"FileSystem/.UpdateReplacePolicy": "RetainExceptOnCreate"}, {}),
     Case("HP-RET-004", slurm(), {"Scripts/.DeletionPolicy": "Keep"}, {"Scripts/.DeletionPolicy": "RetainExceptOnCreate"}),
 ]

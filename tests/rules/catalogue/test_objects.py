@@ -150,6 +150,7 @@ CASES = [
     Case("HP-OBJ-003", GOVERNED, {"Entry": entry("default", "hyperpod-ns-products")}, {"Entry": entry(SPACE, "hyperpod-ns-*")}),
     Case("HP-OBJ-007", GOVERNED, {"More": applied({**space("own"), "apiVersion": "apps/v1"})}, {"More": applied(space("own"))}),
     Case("HP-OBJ-003", GOVERNED, {"Pods": identity("hyperpod-ns-products")}, {"Pods": identity(SPACE)}),
+    Case("HP-OBJ-003", GOVERNED, {"Pods": identity("research")}, {"Pods": identity("products")}),
     Case("HP-OBJ-003", GOVERNED, {"Objects": applied(role(), binding(group="hyperpod-ns-x-namespace-level-group"))}, {}),
     Case(
         "HP-OBJ-003",

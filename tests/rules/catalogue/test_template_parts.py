@@ -66,6 +66,7 @@ def test_mappings_have_a_key_for_each_value() -> None:
     both = {"Sizes": {"prod": {"Count": 2}, "dev": {"Count": 1}}}
     assert rules_of(template(size, Mappings=both)) == []
     assert rules_of(template(size, Mappings={"Sizes": {"prod": {"Count": 2}}})) == ["HP-REF-003"]
+    assert rules_of(template(size, Mappings={"Sizes": {"prod": {"Count": 2}, "dev": {"Counts": 1}}})) == ["HP-REF-003"]
 
 
 @pytest.mark.parametrize(
