@@ -128,13 +128,28 @@ GROWING: Mapping[str, frozenset[str]] = {
         {"StorageCapacity", "LustreConfiguration/MetadataConfiguration/Iops", "LustreConfiguration/ThroughputCapacity"}
     ),
     "AWS::RDS::DBInstance": frozenset({"AllocatedStorage"}),
+    "AWS::SageMaker::NotebookInstance": frozenset({"VolumeSizeInGB"}),
 }
-"""Numbers that an update can raise but never lower (as of 2026-11-21).
+"""Numbers that an update can raise but never lower (as of 2026-11-27).
 
 Sources: https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-storage-capacity.html,
 https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystemLustreConfiguration.html,
-https://docs.aws.amazon.com/ebs/latest/userguide/modify-volume-requirements.html and
-https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_PIOPS.StorageTypes.html.
+https://docs.aws.amazon.com/ebs/latest/userguide/modify-volume-requirements.html,
+https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_PIOPS.StorageTypes.html and
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateNotebookInstance.html.
+"""
+
+RESTARTING: Mapping[str, frozenset[str]] = {
+    "AWS::SageMaker::NotebookInstance": frozenset(
+        {
+            *("AcceleratorTypes", "AdditionalCodeRepositories", "DefaultCodeRepository", "InstanceType"),
+            *("InstanceMetadataServiceConfiguration", "LifecycleConfigName", "RoleArn", "RootAccess", "VolumeSizeInGB"),
+        }
+    ),
+}
+"""Properties whose change stops the instance and starts it again (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-sagemaker-notebookinstance.html
 """
 
 IN_PLACE: Mapping[tuple[str, str], tuple[str, str]] = {("AWS::EC2::VPC", "InstanceTenancy"): ("dedicated", "default")}

@@ -43,6 +43,7 @@ OURS: Mapping[str, tuple[Row, ...]] = {
     "AWS::SageMaker::Cluster": cluster.ROWS,
     "AWS::SageMaker::ClusterSchedulerConfig": kubernetes.SCHEDULER_CONFIG,
     "AWS::SageMaker::ComputeQuota": kubernetes.COMPUTE_QUOTA,
+    "AWS::SageMaker::NotebookInstance": others.NOTEBOOK,
     "AWS::SecretsManager::Secret": others.SECRET,
     "AWS::Scheduler::Schedule": kubernetes.SCHEDULE,
     "Custom::AWSCDK-EKS-HelmChart": kubernetes.HELM_CHART,
@@ -99,7 +100,7 @@ def _overrules(stated: Row, ours: Row) -> bool:
     """The deeper path counts; of the same one ours, unless it promises more than the facts."""
     depth, known = stated.path.count("/"), ours.path.count("/")
     return depth > known or (
-        depth == known and stated.why in (_CREATE_ONLY, _FIXED, _KEPT) and ours.effect.severity < stated.effect.severity
+        depth == known and stated.why in (_CREATE_ONLY, _FIXED, _GROWS, _KEPT) and ours.effect.severity < stated.effect.severity
     )
 
 

@@ -267,3 +267,18 @@ def test_an_association_with_two_new_paths_is_created_again() -> None:
     kind = "AWS::FSx::DataRepositoryAssociation"
     moved = {**ASSOCIATION, "FileSystemPath": "/other", "DataRepositoryPath": "s3://bucket/b"}
     assert {found.effect for found in rows(resource(kind, **ASSOCIATION), resource(kind, **moved))} == {Effect.REPLACE}
+
+
+@pytest.mark.parametrize(
+    ("changed", "effect"),
+    [
+        ({"InstanceType": "ml.m5.2xlarge"}, Effect.ROLLING),
+        ({"VolumeSizeInGB": 200}, Effect.ROLLING),
+        ({"VolumeSizeInGB": 50}, Effect.REFUSED),
+    ],
+)
+def test_a_notebook(changed: dict[str, Any], effect: Effect) -> None:
+    before = {"InstanceType": "ml.m5.xlarge", "VolumeSizeInGB": 100}
+    old, new = (template(Thing=resource("AWS::SageMaker::NotebookInstance", **one)) for one in (before, {**before, **changed}))
+    (found,) = change(old, new).rows
+    assert found.effect is effect

@@ -64,6 +64,16 @@ BUCKET: tuple[Row, ...] = (
 
 FUNCTION: tuple[Row, ...] = (in_place("Code", "the next invocation runs the new code"),)
 
+NOTEBOOK: tuple[Row, ...] = tuple(
+    rolling(
+        name,
+        "the notebook is stopped, changed and started: what runs in it ends, and only files in /home/ec2-user/SageMaker stay",
+        avoid="update when nobody works in it",
+        source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-sagemaker-notebookinstance.html",
+    )
+    for name in sorted(updates.RESTARTING["AWS::SageMaker::NotebookInstance"])
+)
+
 KEY: tuple[Row, ...] = (
     in_place("Enabled", "while the key is disabled, its data cannot be read; nothing is lost"),
     *(refused(name, "is fixed at creation", avoid="create another key") for name in sorted(updates.fixed("AWS::KMS::Key"))),
