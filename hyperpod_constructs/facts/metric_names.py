@@ -25,6 +25,27 @@ METRIC_FUNCTIONS = (
 CLUSTERS, CLUSTER_DIMENSION = "/aws/sagemaker/Clusters", "ClusterId"
 """The namespace of a Slurm cluster's own metrics, and their dimension: the last part of the cluster's ARN."""
 
+# fmt: off
+OTHER_NAMESPACES = frozenset((
+    "AWS/AOSS", "AWS/AmazonMQ", "AWS/ApiGateway", "AWS/AppStream", "AWS/AppSync", "AWS/Athena", "AWS/AutoScaling",
+    "AWS/Bedrock", "AWS/Cassandra", "AWS/CertificateManager", "AWS/Chatbot", "AWS/ClientVPN", "AWS/CloudFront", "AWS/CloudHSM",
+    "AWS/CloudTrail", "AWS/CodeBuild", "AWS/CodePipeline", "AWS/Cognito", "AWS/Config", "AWS/Connect", "AWS/DAX",
+    "AWS/DDoSProtection", "AWS/DMS", "AWS/DX", "AWS/DirectoryService", "AWS/DocDB", "AWS/EBS", "AWS/EC2CapacityReservations",
+    "AWS/EC2Spot", "AWS/ECR", "AWS/ECS", "AWS/EKS", "AWS/ELB", "AWS/ES", "AWS/ElastiCache", "AWS/ElasticBeanstalk",
+    "AWS/ElasticMapReduce", "AWS/GameLift", "AWS/GatewayELB", "AWS/IPAM", "AWS/InternetMonitor", "AWS/IoT", "AWS/KMS",
+    "AWS/Kafka", "AWS/Kinesis", "AWS/KinesisAnalytics", "AWS/KinesisVideo", "AWS/Lex", "AWS/ML", "AWS/MWAA",
+    "AWS/MediaConvert", "AWS/MediaLive", "AWS/MediaPackage", "AWS/MediaStore", "AWS/MemoryDB", "AWS/Neptune",
+    "AWS/NetworkFirewall", "AWS/NetworkManager", "AWS/OpsWorks", "AWS/Outposts", "AWS/Polly", "AWS/PrivateLinkServices",
+    "AWS/QLDB", "AWS/QuickSight", "AWS/Redshift", "AWS/Rekognition", "AWS/Route53", "AWS/Route53Resolver", "AWS/SES",
+    "AWS/SecretsManager", "AWS/ServiceCatalog", "AWS/StorageGateway", "AWS/Textract", "AWS/Timestream", "AWS/Transfer",
+    "AWS/TrustedAdvisor", "AWS/Usage", "AWS/VPN", "AWS/VpcLattice", "AWS/WAFV2", "AWS/WorkSpaces",
+))
+# fmt: on
+"""Namespaces of services whose metrics are not in `metrics.tsv` (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-services-cloudwatch-metrics.html
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:

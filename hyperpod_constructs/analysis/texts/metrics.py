@@ -18,6 +18,7 @@ from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts.metric_names import (
     DIMENSION_VALUES,
     FILE_SYSTEMS,
+    OTHER_NAMESPACES,
     PART_NAMES,
     Metric,
     Namespace,
@@ -69,7 +70,7 @@ def published(asked: Asked) -> Slips:
 
 
 def _namespace(asked: Asked) -> Slips:
-    near = typo_of(asked.namespace or "", namespaces())
+    near = typo_of(asked.namespace or "", (*namespaces(), *OTHER_NAMESPACES))
     service = namespaces().get(f"AWS/{asked.namespace}")
     if near is None and service is not None and asked.name in service.metrics:
         near = f"AWS/{asked.namespace}"

@@ -123,6 +123,7 @@ def test_fails_unpublished_metric(path: str, value: Any, message: str) -> None:
         ("Free/Dimensions/0/Value", "fs-1"),
         ("Nodes/MetricName", "node_neuroncore_utilization"),
         ("Nodes/Namespace", "Team/Nodes"),
+        ("Free/Namespace", "AWS/ECS"),
         ("Errors/MetricTransformations/0/MetricName", {"Ref": "AWS::StackName"}),
         (
             "Board/DashboardBody",
