@@ -14,7 +14,7 @@ from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.policy_document import Statement, listed
 from hyperpod_constructs.analysis.regions import own_region_of
 from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
-from hyperpod_constructs.facts.iam_actions import FLAT, Action, is_service, service_actions
+from hyperpod_constructs.facts.iam_actions import FLAT, UNLISTED, WHOLE, Action, is_service, service_actions
 from hyperpod_constructs.facts.policies import ACTIONS_OF, DOCUMENTS, POLICIES_OF, WITHOUT_RESOURCE, Kind
 from hyperpod_constructs.facts.regions import partition
 from hyperpod_constructs.templates.globs import Digits, Segment, glob
@@ -238,7 +238,12 @@ def _unknown_action(text: str) -> str | None:
     if not is_service(prefix):
         return f"no service has the prefix {prefix!r}"
     known = service_actions(prefix)
-    if known is None or lowered in known or (_WILD.search(lowered) and any(glob(lowered, name) for name in known)):
+    if (
+        known is None
+        or lowered in known
+        or lowered in UNLISTED
+        or (_WILD.search(lowered) and any(glob(lowered, name) for name in known))
+    ):
         return None
     from difflib import get_close_matches  # kept off the import path: only an unknown name needs it
 
@@ -266,6 +271,8 @@ def _fits(action: Action, pattern: Value) -> bool:
     if set(text) <= {"*", _UNKNOWN} or len(fields) < 6 or "${" in text:
         return True
     owner, place, last = _WILD.sub("*", fields[2]), fields[3], fields[5]
+    if not action.types and owner in WHOLE and _WILD.sub("", last).strip(":") in WHOLE[owner]:
+        return True
     return any(
         glob(owner, service) and _is_of_type(service, type_, begin, place, last) for type_, (service, begin) in action.types.items()
     )

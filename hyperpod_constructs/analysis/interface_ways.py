@@ -27,6 +27,8 @@ from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_bool, as_items, as_str, at, parts_of
 
 _FUNCTION, _POINT = "AWS::Lambda::Function", "AWS::EFS::AccessPoint"
+_SENDING = ("AWS::Lambda::EventInvokeConfig", "AWS::Lambda::EventSourceMapping")
+"""What sends on for a function, as its role."""
 _LETTERS = 3
 """Letters of the name of a resource without which an ARN of a policy names nothing in particular."""
 
@@ -157,6 +159,9 @@ def _of_code(resource: Resource) -> Iterator[str]:
 def _of_role(role: Resource, resource: Resource) -> Iterator[str]:
     """What a role allows, but for what Lambda does with what a function could not take: it sends that from its own network."""
     left = set(references(resource.get("DeadLetterConfig")))
+    for one in resource.template.model.resources(*_SENDING):
+        if resource_of(one.get("FunctionName"), _FUNCTION) is resource:
+            left.update(references(one.get("DestinationConfig")))
     for statement in role_facts(role).statements:
         named = set(references(statement.resources))
         if not named or not named <= left:

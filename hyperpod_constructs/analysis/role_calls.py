@@ -14,6 +14,7 @@ from hyperpod_constructs.analysis.regions import region_of
 from hyperpod_constructs.analysis.resource_policies import key_named
 from hyperpod_constructs.analysis.schema.judge import fits
 from hyperpod_constructs.analysis.trust import given_to
+from hyperpod_constructs.facts.managed_keys import OF_AWS
 from hyperpod_constructs.facts.permissions import Place, Task
 from hyperpod_constructs.facts.role_calls import PASS_ROLE, PASSED_TO, RoleCall, role_calls
 from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
@@ -115,6 +116,9 @@ def arn_on(target: End, on: str, beside: Mapping[str, Value] | None = None) -> V
     if word == "image":
         return _image(target) if not form or _image(target) is None else "*"
     if word == "kms":
+        written = parts_of(value)[-1]
+        if isinstance(written, str) and written.rpartition(":")[2].startswith(OF_AWS):
+            return None
         key = key_named(value)
         value = Reference(key, "Arn") if key is not None else value
     elif word == "secretsmanager":

@@ -33,6 +33,19 @@ FLAT: frozenset[tuple[str, str]] = frozenset(
 Source: https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
 """
 
+UNLISTED = frozenset({"sns:receive"})
+"""Actions in small letters that no list has, and that a service writes itself: the first policy of a topic has this one.
+
+Source: https://docs.aws.amazon.com/sns/latest/dg/sns-access-policy-use-cases.html
+"""
+
+WHOLE: Mapping[str, tuple[str, ...]] = {"logs": ("", "log-group")}
+"""Services that ask for their actions without resources on all of a kind, and so take a pattern for it beside `*`: its last part
+without wildcards. A refused `logs:DescribeLogGroups` names `log-group::log-stream:`, which `log-group:*` covers.
+
+Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/iam-identity-based-access-control-cwl.html
+"""
+
 
 class Together(NamedTuple):
     """A task of several calls.

@@ -7,6 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+OF_AWS = "alias/aws/"
+"""The beginning of their aliases. Their policies let everybody in the account use them through their service: no role needs a
+permission for that.
+"""
+
 OWN_KEY: Mapping[str, str] = {
     "Backup": "backup",
     "DynamoDB": "dynamodb",
@@ -22,7 +27,7 @@ OWN_KEY: Mapping[str, str] = {
     "SSM": "ssm",
     "SecretsManager": "secretsmanager",
 }
-"""The key of a service by its word in the types of CloudFormation, behind `alias/aws/`."""
+"""The key of a service by its word in the types of CloudFormation, behind that beginning."""
 
 OTHERS: Mapping[str, str] = {"MasterUserSecret": "secretsmanager"}
 """The key of properties that are of another service than their type.

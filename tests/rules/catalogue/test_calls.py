@@ -266,3 +266,51 @@ def of_all(action: str) -> Template:
 )
 def test_a_function_reaches_what_its_code_calls_and_lambda_sends_what_is_left(changes: Template, found: list[str]) -> None:
     assert [one.resource for one in findings(edited(WATCHED, changes), rules="HP-REACH")] == found
+
+
+def test_lambda_sends_on_what_a_source_gives_and_a_function_fails_at() -> None:
+    """It sends from its own network, as the role of the function."""
+    left = {"OnFailure": {"Destination": att("Left")}}
+    source = {"FunctionName": {"Ref": "Watch"}, "EventSourceArn": "arn:aws:kinesis:us-west-2:123456789012:stream/a"}
+    mapped = {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {**source, "DestinationConfig": left}}
+    assert findings(edited(WATCHED, {"Watch/DeadLetterConfig": REMOVED, "Source": mapped}), rules="HP-REACH") == []
+
+
+@pytest.mark.parametrize(
+    ("key", "found"),
+    [("arn:aws:kms:us-west-2:123456789012:alias/aws/s3", []), ("arn:aws:kms:us-west-2:123456789012:key/a", ["Role"])],
+)
+def test_a_key_of_aws_takes_no_permission(key: str, found: list[str]) -> None:
+    bucket = ["s3:AbortMultipartUpload", "s3:GetBucketLocation", "s3:GetObject", "s3:ListBucket", "s3:PutObject"]
+    written = {
+        "BucketARN": "arn:aws:s3:::team-lines",
+        "RoleARN": att("Role"),
+        "EncryptionConfiguration": {"KMSEncryptionConfig": {"AWSKMSKeyARN": key}},
+    }
+    stream = {"Type": "AWS::KinesisFirehose::DeliveryStream", "Properties": {"ExtendedS3DestinationConfiguration": written}}
+    template = {
+        "Resources": {"Role": role("firehose.amazonaws.com", ([*bucket, "s3:ListBucketMultipartUploads"], "*")), "Stream": stream}
+    }
+    assert [one.resource for one in findings(template, rules="HP-PERM")] == found
+
+
+@pytest.mark.parametrize(("acl", "found"), [("LogDeliveryWrite", []), ("Private", ["LinesPolicy"])])
+def test_the_acl_of_a_bucket_lets_the_lines_of_others_in(acl: str, found: list[str]) -> None:
+    deny = {"Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": att("Lines")}
+    over = {**deny, "Condition": {"Bool": {"aws:SecureTransport": "false"}}}
+    owners = {"Rules": [{"ObjectOwnership": "ObjectWriter"}]}
+    template = {
+        "Resources": {
+            "Lines": {"Type": "AWS::S3::Bucket", **KEPT, "Properties": {"AccessControl": acl, "OwnershipControls": owners}},
+            "LinesPolicy": {
+                "Type": "AWS::S3::BucketPolicy",
+                "Properties": {"Bucket": {"Ref": "Lines"}, "PolicyDocument": {"Version": "2012-10-17", "Statement": [over]}},
+            },
+            "Data": {
+                "Type": "AWS::S3::Bucket",
+                **KEPT,
+                "Properties": {"LoggingConfiguration": {"DestinationBucketName": {"Ref": "Lines"}}},
+            },
+        }
+    }
+    assert [one.resource for one in findings(template, rules="HP-DLV")] == found

@@ -401,3 +401,22 @@ def test_a_denial_is_not_of_everything(over_tls: str, rules: list[str]) -> None:
 def test_who_reads_the_layers_of_an_image_pulls_it(actions: list[str], missing: list[str]) -> None:
     model = Model.of({"t": edited(slurm(), {OTHER: allow([f"ecr:{one}" for one in actions])})})
     assert [list(one.missing) for one in unfinished(model)] == ([missing] if missing else [])
+
+
+@pytest.mark.parametrize(
+    ("action", "resource", "rules"),
+    [
+        ("logs:PutResourcePolicy", "arn:aws:logs:us-west-2:123456789012:*", []),
+        ("logs:DescribeLogGroups", "arn:aws:logs:us-west-2:123456789012:log-group:*", []),
+        ("logs:PutResourcePolicy", "arn:aws:logs:us-west-2:123456789012:delivery:*", ["HP-POL-002"]),
+        ("ec2:DescribeSubnets", "arn:aws:ec2:us-west-2:123456789012:*", ["HP-POL-002"]),
+    ],
+)
+def test_an_action_without_resources_and_a_pattern_for_all(action: str, resource: str, rules: list[str]) -> None:
+    assert rules_of(edited(slurm(), {OTHER: allow(action, resource)})) == rules
+
+
+def test_the_first_policy_of_a_topic_has_an_action_that_no_list_has() -> None:
+    own = topic_of(Condition={"StringEquals": {"AWS:SourceOwner": {"Ref": "AWS::AccountId"}}})
+    own["NewsPolicy"]["Properties"]["PolicyDocument"]["Statement"][0]["Action"] = ["SNS:Publish", "SNS:Receive"]
+    assert rules_of(edited(slurm(), own)) == []
