@@ -45,7 +45,7 @@ def _searched(model: Model) -> Iterator[Alone]:
         has = _is_named if one.names else _is_used
         for resource in model.resources(one.type):
             needs = resource.exists and not resource.template.rewritten and (one.when is None or fits(one.when, resource.get()))
-            if needs and not has(resource, one) and not _is_handed_on(resource):
+            if needs and not has(resource, one) and not is_handed_on(resource):
                 yield Alone(resource, one)
 
 
@@ -88,7 +88,7 @@ def _is_of_another(value: Value) -> bool:
     return target is not None and target.type.startswith("AWS::") and target.type not in _GIVERS
 
 
-def _is_handed_on(resource: Resource) -> bool:
+def is_handed_on(resource: Resource) -> bool:
     """Whether an output gives its identifier, or a nested stack or a resource of another maker names it."""
     users = resource.template.model.resources()
     foreign = (one for one in users if one.type == NESTED_STACK or not one.type.startswith("AWS::"))

@@ -27,6 +27,19 @@ NAMES_AND_GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 AUDIT = "audit"
 """The one kind of a control plane's logs that is JSON."""
 
+LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
+"""The levels of a function's logs in JSON; lines below the level of the function are not written.
+
+Source: https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
+"""
+
+FILTERS = frozenset({"AWS::Logs::MetricFilter", "AWS::Logs::SubscriptionFilter"})
+READERS = FILTERS | {
+    *("AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "AWS::IAM::ManagedPolicy", "AWS::IAM::Policy"),
+    *("AWS::IAM::Role", "AWS::IAM::RolePolicy", "AWS::Lambda::Permission", "AWS::Logs::QueryDefinition"),
+}
+"""What names a group and writes nothing to it by itself."""
+
 LIFECYCLE = "LifecycleConfig"
 HEALTH_AGENT = "SagemakerHealthMonitoringAgent"
 DEEP_HEALTH_CHECKS = "DeepHealthCheckResults"

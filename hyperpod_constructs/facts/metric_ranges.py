@@ -9,6 +9,7 @@ https://docs.aws.amazon.com/efs/latest/ug/efs-metrics.html
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 BELOW_NOTHING: Mapping[str, tuple[str, ...]] = {
     "AWS/RDS": ("ReplicaLag", "CheckpointLag"),
@@ -25,6 +26,58 @@ PERCENTAGES: Mapping[str, tuple[str, ...]] = {
     "AWS/EFS": ("PercentIOLimit",),
 }
 """Metrics in percent of what there is."""
+
+ONE_EACH: Mapping[str, tuple[str, ...]] = {
+    "AWS/Lambda": ("DeadLetterErrors", "DestinationDeliveryFailures", "Errors", "Invocations", "Throttles"),
+    "AWS/SageMaker": ("Invocation4XXErrors", "Invocation5XXErrors", "InvocationModelErrors"),
+}
+"""Metrics with a value of 1, or 0, for each call: only their sum counts.
+
+Sources: https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html and
+https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html
+"""
+
+FAILURES = ("dropped", "error", "fail", "fault", "reject", "throttl", "unhealthy", "_4xx", "_5xx", "timedout")
+"""Parts of the names of metrics, in small letters, that count what goes wrong: few are good.
+
+Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-services-cloudwatch-metrics.html
+"""
+
+MICROSECONDS: Mapping[str, tuple[str, ...]] = {"AWS/SageMaker": ("ModelLatency", "OverheadLatency")}
+"""Metrics in microseconds.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html
+"""
+
+LEAST_MICROSECONDS = 1000
+"""No model answers over a network in fewer; such a threshold was meant in milliseconds or seconds."""
+
+
+class Bound(NamedTuple):
+    """A property that a metric of its resource never exceeds.
+
+    :param dimension: the dimension that names the resource.
+    :param scale: how many units of the metric are one of the property.
+    :param otherwise: the value of the property unless given; `None` for no bound.
+    """
+
+    dimension: str
+    property: str
+    scale: int
+    otherwise: int | None
+
+
+BOUNDS: Mapping[tuple[str, str], Bound] = {
+    ("AWS/Lambda", "ConcurrentExecutions"): Bound("FunctionName", "ReservedConcurrentExecutions", 1, None),
+    ("AWS/Lambda", "Duration"): Bound("FunctionName", "Timeout", 1000, 3),
+    ("AWS/SQS", "ApproximateAgeOfOldestMessage"): Bound("QueueName", "MessageRetentionPeriod", 1, 345_600),
+}
+"""By namespace and metric.
+
+Sources: https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html,
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html and
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-function.html
+"""
 
 OF_VALUES = ("Average", "Maximum", "Minimum")
 """Statistics that lie among the values of a metric, unlike a sum or a number of samples."""

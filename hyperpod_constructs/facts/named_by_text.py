@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 NAMES: Mapping[str, str] = {
     "AWS::Athena::WorkGroup": "Name",
+    "AWS::CloudWatch::Alarm": "AlarmName",
     "AWS::ElastiCache::SubnetGroup": "CacheSubnetGroupName",
     "AWS::Glue::Crawler": "Name",
     "AWS::Glue::Database": "DatabaseInput/Name",
@@ -77,6 +78,9 @@ USES: Mapping[str, Mapping[str, str]] = {
         "DBClusterIdentifiers/*": "AWS::RDS::DBCluster",
         "DBInstanceIdentifiers/*": "AWS::RDS::DBInstance",
         "DBProxyName": "AWS::RDS::DBProxy",
+    },
+    "AWS::SageMaker::Endpoint": {
+        "DeploymentConfig/AutoRollbackConfiguration/Alarms/*/AlarmName": "AWS::CloudWatch::Alarm",
     },
     "AWS::SecretsManager::ResourcePolicy": _SECRET,
     "AWS::SecretsManager::RotationSchedule": _SECRET,

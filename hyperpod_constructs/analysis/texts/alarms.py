@@ -90,7 +90,7 @@ def together(alarm: Resource) -> Slips:
         yield from _queries(alarm, metrics)
     else:
         yield from published(asked_of(alarm.properties, period=alarm.get("Period"), at=("Period",), model=alarm.template.model))
-        yield from written(alarm)
+    yield from written(alarm)
     if as_bool(alarm.get("ActionsEnabled")) is False and any(alarm.get(one) not in (ABSENT, ()) for one in _ACTIONS):
         yield Slip("the actions of the alarm are off", "ActionsEnabled: true", ("ActionsEnabled",), dead=True)
     named = as_str(alarm.get("Statistic")), as_str(alarm.get("ExtendedStatistic"))
@@ -134,7 +134,7 @@ def _queries(alarm: Resource, metrics: tuple[Value, ...]) -> Slips:
             yield Slip(f"two metrics have the id {id}", "different ids", ("Metrics", index, "Id"), id)
             return
     for index, query in enumerate(metrics):
-        for slip in _query(mapping(query), known_ids):
+        for slip in _query(alarm, mapping(query), known_ids):
             yield slip.below("Metrics", index)
     yield from _returned(metrics)
     band = known(alarm.get("ThresholdMetricId"))
@@ -156,14 +156,13 @@ def _returned(metrics: tuple[Value, ...]) -> Slips:
         yield Slip(f"{many}, and an alarm watches one", "ReturnData: true of one, and false of all others", ("Metrics",))
 
 
-def _query(query: Mapping[str, Value], ids: list[str]) -> Slips:
+def _query(alarm: Resource, query: Mapping[str, Value], ids: list[str]) -> Slips:
     stat, expression = query.get("MetricStat", ABSENT), query.get("Expression", ABSENT)
     if isinstance(stat, Mapping):
         metric = mapping(stat.get("Metric"))
         yield from _names_of_dimensions(metric.get("Dimensions"), ("MetricStat", "Metric", "Dimensions"))
-        yield from published(
-            asked_of(metric, "MetricStat", "Metric", period=stat.get("Period", ABSENT), at=("MetricStat", "Period"))
-        )
+        where, model = ("MetricStat", "Period"), alarm.template.model
+        yield from published(asked_of(metric, *("MetricStat", "Metric"), period=stat.get("Period", ABSENT), at=where, model=model))
     if isinstance(stat, Mapping) and known(expression):
         yield rivals("MetricStat", "Expression", expression)
     text = known(expression)

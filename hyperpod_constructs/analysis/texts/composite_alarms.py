@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.alarms import ALARM
@@ -16,6 +17,7 @@ from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Resource, Template
+from hyperpod_constructs.templates.values import Value, parts_of
 
 COMPOSITE = "AWS::CloudWatch::CompositeAlarm"
 _STATES = ("ALARM", "OK", "INSUFFICIENT_DATA")
@@ -117,6 +119,26 @@ def alarm_rule(alarm: Resource) -> Slips:
         yield Slip(f"the rule {quoted(alarm.get('AlarmRule'))} {error}", _RULE_WORDS, ("AlarmRule",), alarm.get("AlarmRule"))
         return
     yield from _named(alarm, [name for name in rule.names if name != _OPEN_NAME])
+    yield from _never(alarm)
+
+
+def _never(alarm: Resource) -> Slips:
+    """A rule of parts that are all to hold, of which two are about one alarm and exclude each other."""
+    parts = parts_of(alarm.get("AlarmRule"))
+    numbers: dict[Value, int] = {}
+    text = "".join(one if isinstance(one, str) else f"@{numbers.setdefault(one, len(numbers))}" for one in parts)
+    if re.search(r"\bOR\b|AT_LEAST", text):
+        return
+    found = re.findall(rf"(NOT\s+)?\b({'|'.join(_STATES)})\s*\(\s*\"?([^()\"]+?)\"?\s*\)", text)
+    if text.count("NOT") != sum(bool(negated) for negated, _, _ in found):
+        return
+    for first, second in combinations(found, 2):
+        one_state = first[1] == second[1]
+        excluded = first[2] == second[2] and (one_state if bool(first[0]) != bool(second[0]) else not one_state and not first[0])
+        if excluded:
+            message = "the rule is never true: two of its parts exclude each other"
+            yield Slip(message, "parts that can hold together", ("AlarmRule",), alarm.get("AlarmRule"), dead=True)
+            return
 
 
 _OPEN_NAME = "${?}"

@@ -1,4 +1,4 @@
-"""Budgets: notifications that differ, with one topic each, and forecasts that there are.
+"""Budgets: notifications that differ, with one topic each, thresholds in the right unit, and forecasts that there are.
 
 Sources: https://docs.aws.amazon.com/cost-management/latest/userguide/management-limits.html and
 https://docs.aws.amazon.com/cost-management/latest/userguide/create-cost-budget.html
@@ -16,6 +16,8 @@ from hyperpod_constructs.templates.values import ABSENT, Value, as_float, as_str
 
 BUDGET, _LIST = "AWS::Budgets::Budget", "NotificationsWithSubscribers"
 _MOST_MAILS = 10
+_MOST_PERCENT, _LEAST_PART = 1000.0, 1000.0
+"""A percentage above the first is an amount, and an amount below such a part of the budget is a percentage."""
 
 
 def notifications(budget: Resource) -> Slips:
@@ -31,8 +33,27 @@ def notifications(budget: Resource) -> Slips:
         seen.add(what)
         if daily and kind == "FORECASTED":
             yield Slip("a daily budget has no forecasts", "ACTUAL", (_LIST, index, "Notification", "NotificationType"), kind)
+        for slip in _limit(budget, notification):
+            yield slip.below(_LIST, index, "Notification")
         for slip in _subscribers(mapping(one)):
             yield slip.below(_LIST, index, "Subscribers")
+
+
+def _limit(budget: Resource, notification: Mapping[str, Value]) -> Slips:
+    """A notification of spending comes above its threshold, which is a part of the budget."""
+    kind, threshold = known(notification.get("ThresholdType", "PERCENTAGE")), as_float(notification.get("Threshold", ABSENT))
+    whole, operator = as_float(budget.get("Budget", "BudgetLimit", "Amount")), known(notification.get("ComparisonOperator", ABSENT))
+    if known(budget.get("Budget", "BudgetType")) not in ("COST", "USAGE") or threshold is None:
+        return
+    if operator == "LESS_THAN":
+        message = "the notification comes while less is spent than the threshold"
+        yield Slip(message, "GREATER_THAN", ("ComparisonOperator",), operator)
+    elif kind == "PERCENTAGE" and threshold > _MOST_PERCENT:
+        message = f"the notification comes above {threshold:g} percent of the budget"
+        yield Slip(message, "a percentage such as 80, or ThresholdType: ABSOLUTE_VALUE", ("Threshold",), threshold, dead=True)
+    elif kind == "ABSOLUTE_VALUE" and whole is not None and threshold <= whole / _LEAST_PART and threshold <= _MOST_PERCENT:
+        message = f"the notification comes above {threshold:g} of {whole:g}"
+        yield Slip(message, "an amount, or ThresholdType: PERCENTAGE", ("ThresholdType",), kind)
 
 
 def _subscribers(notification: Mapping[str, Value]) -> Slips:

@@ -11,13 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from hyperpod_constructs.analysis.alone import is_handed_on, types_of_users
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.arns import arn_of, service_of
-from hyperpod_constructs.analysis.texts.event_patterns import message_filter
+from hyperpod_constructs.analysis.texts.callers import callers_of, is_off
+from hyperpod_constructs.analysis.texts.event_patterns import literals, message_filter
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known, shown_text, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts import receivers
 from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_bool, as_int, at
 
@@ -172,11 +175,27 @@ def subscription(resource: Resource) -> Slips:
         yield Slip(f"the scope of the filter is {scope!r}", "MessageAttributes, MessageBody", ("FilterPolicyScope",), scope)
     for slip in message_filter(resource.get("FilterPolicy")):
         yield slip.below("FilterPolicy")
-    if scope in (None, "MessageAttributes"):
+    policy = mapping(resource.get("FilterPolicy"))
+    if (
+        scope in (None, "MessageAttributes")
+        and policy
+        and owner is not None
+        and _has_no_attributes(owner)
+        and "exists" not in str(policy)
+    ):
+        message = f"only services publish to {owner.logical_id}, and their messages have no attributes: the filter drops all"
+        yield Slip(message, "FilterPolicyScope: MessageBody", ("FilterPolicy",), dead=True)
+    elif scope in (None, "MessageAttributes"):
         for name, value in mapping(resource.get("FilterPolicy")).items():
             if isinstance(value, Mapping):
                 message = f"the filter has the fields of {name}, and attributes of messages have none"
                 yield Slip(message, "FilterPolicyScope: MessageBody", ("FilterPolicy", name), dead=False)
+
+
+def _has_no_attributes(topic: Resource) -> bool:
+    """Whether surely nothing but alarms, rules and budgets publishes to a topic."""
+    users = types_of_users(topic)
+    return bool(users & _WITHOUT_ATTRIBUTES) and users <= _WITHOUT_ATTRIBUTES | _BESIDE and not is_handed_on(topic)
 
 
 def _endpoint(properties: Mapping[str, Value], owner: Resource | None) -> Slips:
@@ -211,6 +230,13 @@ def _endpoint(properties: Mapping[str, Value], owner: Resource | None) -> Slips:
         yield Slip(message, "a standard queue, or a FIFO topic", ("Endpoint",), endpoint)
 
 
+_WITHOUT_ATTRIBUTES = {"AWS::Budgets::Budget", "AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm", "AWS::Events::Rule"}
+"""What publishes messages without attributes.
+
+Source: https://docs.aws.amazon.com/sns/latest/dg/sns-message-filtering-scope.html
+"""
+_BESIDE = {"AWS::SNS::Subscription", "AWS::SNS::TopicPolicy", "AWS::SQS::QueuePolicy"}
+_BUS, _RULE, _MACHINE = "AWS::Events::EventBus", "AWS::Events::Rule", "AWS::StepFunctions::StateMachine"
 _WITH_ROLE = ("states", "ecs", "kinesis", "firehose", "batch", "codepipeline", "codebuild", "sagemaker")
 _INPUTS = ("Input", "InputPath", "InputTransformer")
 
@@ -226,11 +252,40 @@ def rule_targets(rule: Resource) -> Slips:
         ids.add(id or "")
         for slip in _target(target):
             yield slip.below("Targets", index)
+    yield from _switched_off(rule)
+    yield from _unheard(rule)
     schedule = rule.get("ScheduleExpression")
     bus = known(rule.get("EventBusName"))
     if bus and bus != "default" and not bus.endswith("/default") and known(schedule):
         message = f"the schedule is on the bus {bus}, and only the default bus has schedules"
         yield Slip(message, "no EventBusName", ("ScheduleExpression",), schedule)
+
+
+def _switched_off(rule: Resource) -> Slips:
+    """A rule or a schedule that is off, where nothing else calls its targets."""
+    called = [one for one in references((rule.get("Targets"), rule.get("Target", "Arn"))) if one.type in (FUNCTION, _MACHINE)]
+    callers = [callers_of(one) for one in called]
+    if is_off(rule) and all(found is not None and all(map(is_off, found)) for found in callers):
+        yield Slip(f"{rule.logical_id} is off, and never calls its targets", "ENABLED", ("State",), "DISABLED", dead=True)
+
+
+def _unheard(rule: Resource) -> Slips:
+    """A rule for events of AWS on a bus to which nothing of the app forwards them: they come to the default bus."""
+    given, sources = rule.get("EventBusName"), literals(rule.get("EventPattern", "source"))
+    bus, name, model = resource_of(given, _BUS), known(given), rule.template.model
+    if not sources or not all(one.startswith("aws.") for one in sources):
+        return
+    if bus is not None:
+        users = types_of_users(bus) - {_RULE}
+        other = (
+            not users and not is_handed_on(bus) and all(bus not in references(one.get("Targets")) for one in model.resources(_RULE))
+        )
+    else:
+        own = any(True for _ in references(rule.get("EventPattern", "resources")))
+        other = bool(name) and name != "default" and not str(name).endswith("/default") and own and not any(model.resources(_BUS))
+    if other:
+        message = f"events of {listed(sources)} come to the default bus, and the rule is on another"
+        yield Slip(message, "no EventBusName", ("EventBusName",), given, dead=True)
 
 
 def _target(target: Mapping[str, Value]) -> Slips:
@@ -281,6 +336,7 @@ def _transformer(transformer: Value) -> Slips:
 
 def scheduled_target(schedule: Resource) -> Slips:
     """The target of a schedule: a thing, or a call of the AWS SDK."""
+    yield from _switched_off(schedule)
     arn = schedule.get("Target", "Arn")
     text = known(arn) or ""
     match = re.fullmatch(r"arn:[\w-]+:scheduler:::aws-sdk:([\w-]+):(\w+)", text)

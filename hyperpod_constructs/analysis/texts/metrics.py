@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from hyperpod_constructs.analysis.alone import types_of_users
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.schema.violation import Path, listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.reading import known
@@ -26,9 +27,16 @@ from hyperpod_constructs.facts.metric_names import (
     namespaces,
 )
 from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.facts.updates import naming
 from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_int, as_str
 
+_QUEUE = "AWS::SQS::Queue"
+_NO_SENDERS = {_QUEUE, "AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "AWS::SQS::QueuePolicy"}
+"""What names a queue and sends nothing to it by itself; a queue only moves to it what was not processed.
+
+Source: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues-cloudwatch-metrics.html
+"""
 STREAM, DETECTOR = "AWS::CloudWatch::MetricStream", "AWS::CloudWatch::AnomalyDetector"
 _SHOWN = 5
 
@@ -65,7 +73,10 @@ def published(asked: Asked) -> Slips:
     if space is None:
         yield from _namespace(asked)
         return
-    reasons = (_name(asked, space), _names(asked, space), _values(asked), _set(asked, space), _file_system(asked, space))
+    reasons = (
+        *(_name(asked, space), _names(asked, space), _values(asked), _set(asked, space)),
+        *(_file_system(asked, space), _moved(asked)),
+    )
     yield from (slip for reason in (*reasons, _period(asked, space)) for slip in reason[:1])
 
 
@@ -158,9 +169,10 @@ def _values(asked: Asked) -> list[Slip]:
     found = []
     for index, one in entries(asked.dimensions):
         name, given = known(mapping(one).get("Name", ABSENT)) or "", mapping(one).get("Value", ABSENT)
-        message = (
-            _wrong(asked.namespace or "", name, given) if isinstance(given, Reference) else _no_part(asked, name, known(given))
-        )
+        if isinstance(given, Reference):
+            message = _wrong(asked.namespace or "", name, given)
+        else:
+            message = _no_part(asked, name, known(given)) or _no_name(asked, name, known(given))
         if message is not None:
             says, meant = message
             place = (*asked.path, "Dimensions", index, "Value")
@@ -178,6 +190,29 @@ def _no_part(asked: Asked, name: str, given: str | None) -> tuple[str, str] | No
         return None
     names = [known(one) for place in part.places for _, one in place_in(holder.get(), place)]
     return None if None in names or not names or given in names else (f"which {holder.logical_id} does not have", listed(names))
+
+
+def _no_name(asked: Asked, name: str, given: str | None) -> tuple[str, str] | None:
+    """The name of the resource that is meant, where a dimension has its logical id or only the beginning or the end of it."""
+    types = DIMENSION_VALUES.get(name, {})
+    others = asked.model.resources(*types) if asked.model is not None and given and types else ()
+    named = [(one, known(one.get(key)) if key else None) for one in others for key in (_name_key(one),)]
+    if not given or any(own == given for _, own in named):
+        return None
+    for one, own in named:
+        if one.logical_id == given and _name_key(one) and (own or one.get(_name_key(one)) is ABSENT):
+            right = (types[one.type] or ("Ref",))[0]
+            return "the logical id of a resource", f"!Ref {given}" if right == "Ref" else f"!GetAtt {given}.{right}"
+    near = typo_of(given, [own for _, own in named if own]) or next(
+        (own for _, own in named if own and (own.startswith(f"{given}-") or own.endswith(f"-{given}"))), None
+    )
+    return None if near is None else (f"and the nearest name is {near}", near)
+
+
+def _name_key(resource: Resource) -> str:
+    """The property with the name of a resource; empty if it has none, or several."""
+    keys = naming(resource.type)
+    return keys[0] if len(keys) == 1 and "/" not in keys[0] else ""
 
 
 def _whole(part: PartName, value: Value, model: Model | None) -> Resource | None:
@@ -220,6 +255,18 @@ def _file_system(asked: Asked, space: Namespace) -> list[Slip]:
             where = (*asked.path, "MetricName")
             return [Slip(message + (f"; the nearest is {near}" if near else ""), _some(others), where, asked.name, dead=True)]
     return []
+
+
+def _moved(asked: Asked) -> list[Slip]:
+    """A queue for messages that other queues move to it: these are not sent."""
+    queue = next((resource_of(mapping(one).get("Value", ABSENT), _QUEUE) for _, one in entries(asked.dimensions)), None)
+    if asked.name != "NumberOfMessagesSent" or queue is None or types_of_users(queue) - _NO_SENDERS:
+        return []
+    others = (one.get("RedrivePolicy", "deadLetterTargetArn") for one in queue.template.model.resources(_QUEUE))
+    if all(resource_of(one) is not queue for one in others):
+        return []
+    message = f"other queues move messages to {queue.logical_id}, and {asked.name} counts none of them"
+    return [Slip(message, "ApproximateNumberOfMessagesVisible", (*asked.path, "MetricName"), asked.name, dead=True)]
 
 
 def _period(asked: Asked, space: Namespace) -> list[Slip]:

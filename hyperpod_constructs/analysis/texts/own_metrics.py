@@ -6,25 +6,28 @@ https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricDa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from hyperpod_constructs.analysis.alone import types_of_users
 from hyperpod_constructs.analysis.function_code import FUNCTION, calls_of
-from hyperpod_constructs.analysis.schema.violation import listed
+from hyperpod_constructs.analysis.schema.violation import Path, listed
+from hyperpod_constructs.analysis.texts.callers import callers_of
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips, entries, mapping
 from hyperpod_constructs.analysis.texts.typo import typo_of
-from hyperpod_constructs.templates.dependencies import references
+from hyperpod_constructs.analysis.texts.watched import Watched, watched
+from hyperpod_constructs.facts.metric_ranges import OF_VALUES
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, Value, as_str
+from hyperpod_constructs.templates.values import ABSENT, Value, as_float, as_int
 
 FILTER = "AWS::Logs::MetricFilter"
 _PUT = "cloudwatch:PutMetricData"
-_SWITCHES: Mapping[str, tuple[str, str]] = dict.fromkeys(("AWS::Events::Rule", "AWS::Scheduler::Schedule"), ("State", "DISABLED"))
-"""What calls functions, with the property and the value that keep it from doing so."""
-_NO_CALLERS = {"AWS::CloudWatch::Alarm", "AWS::Lambda::EventInvokeConfig", "AWS::Lambda::Permission", "AWS::Logs::LogGroup"}
-"""What names a function and calls none."""
+_RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
+_SECONDS: Mapping[str, int] = {"minute": 60, "hour": 3600, "day": 86_400}
+_LEAST_PERIOD = 60
+_FURTHER = 2
+"""CloudWatch looks some periods further back than it evaluates, for values where some are missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,36 +35,40 @@ class Written:
     """A metric that a filter or a function writes; what is not known is `None`.
 
     :param dimensions: their names.
+    :param most: the largest of its values.
+    :param otherwise: whether a value is written where nothing is counted.
     """
 
     writer: Resource
     namespace: str | None
     name: str | None
     dimensions: frozenset[str] | None
+    most: float | None = None
+    otherwise: bool = False
 
 
 def written(alarm: Resource) -> Slips:
     """A metric of its own that an alarm asks for, and that nothing writes so."""
-    space, name = known(alarm.get("Namespace")), known(alarm.get("MetricName"))
-    found = own_metrics(alarm.template.model)
-    if not space or not name or space.startswith("AWS/"):
+    asked = watched(alarm)
+    if asked is None or asked.namespace.startswith("AWS/"):
         return
+    space, name, found = asked.namespace, asked.name, own_metrics(alarm.template.model)
     here = [one for one in found if one.namespace in (space, None)]
     if any(None in (one.namespace, one.name) for one in here):
         return
     same = [one for one in here if one.name == name]
     if same:
-        yield from _dimensions(alarm, same) or _asleep(same)
+        yield from _dimensions(asked, same) or _values(alarm, asked, same) or _seldom(alarm, asked, same)
     elif elsewhere := [one for one in found if one.name == name]:
         spaces = listed(sorted({one.namespace or "" for one in elsewhere}))
         message = f"{elsewhere[0].writer.logical_id} writes {name} into {spaces}, and the alarm asks for it in {space}"
-        yield Slip(message, spaces, ("Namespace",), space, dead=True)
+        yield Slip(message, spaces, (*asked.path, "Namespace"), space, dead=True)
     else:
         names = {one.name or "" for one in here}
         near = _beginning(name, names) or typo_of(name, names)
         if near:
             message = f"nothing writes {name} into {space}; the nearest is {near}"
-            yield Slip(message, listed(sorted(names)), ("MetricName",), name, dead=True)
+            yield Slip(message, listed(sorted(names)), (*asked.path, "MetricName"), name, dead=True)
 
 
 def own_metrics(model: Model) -> tuple[Written, ...]:
@@ -74,8 +81,11 @@ def _of_filters(model: Model) -> Iterator[Written]:
         for _, each in entries(one.get("MetricTransformations")):
             namespace, name = (known(mapping(each).get(key, ABSENT)) for key in ("MetricNamespace", "MetricName"))
             names = _names(mapping(each).get("Dimensions", ABSENT), "Key")
-            exclusive = bool(names) and "DefaultValue" in mapping(each)
-            yield Written(one, namespace, name, None if exclusive else names)
+            otherwise = mapping(each).get("DefaultValue", ABSENT)
+            values = [as_float(mapping(each).get("MetricValue", ABSENT)), 0.0 if otherwise is ABSENT else as_float(otherwise)]
+            most = None if None in values else max(value for value in values if value is not None)
+            exclusive = bool(names) and otherwise is not ABSENT
+            yield Written(one, namespace, name, None if exclusive else names, most, otherwise is not ABSENT)
 
 
 def _of_functions(model: Model) -> Iterator[Written]:
@@ -96,33 +106,61 @@ def _names(dimensions: Value, key: str) -> frozenset[str] | None:
     return frozenset(map(str, found)) if whole and None not in found else None
 
 
-def _asleep(same: list[Written]) -> list[Slip]:
-    """The functions that write a metric, where nothing calls them but what is off."""
-    off = [caller for one in same for caller in _sleeping_callers(one.writer)]
-    if not off or not all(_sleeping_callers(one.writer) for one in same):
+def _values(alarm: Resource, asked: Watched, same: list[Written]) -> list[Slip]:
+    """Filters write the same value for each event: only a sum tells how many there are."""
+    writer, limit, operator = same[0].writer.logical_id, asked.limit, known(alarm.get("ComparisonOperator")) or ""
+    place: Path = ("Statistic",) if not asked.path else (*asked.path[:-1], "Stat")
+    if asked.period is not None and asked.period < _LEAST_PERIOD and all(one.writer.type == FILTER for one in same):
+        message = f"{writer} writes a value each minute, and the alarm asks for one each {asked.period} seconds"
+        where: Path = ("Period",) if not asked.path else (*asked.path[:-1], "Period")
+        return [Slip(message, "60 or more", where, asked.period, dead=True)]
+    if asked.statistic == "SampleCount" and any(one.otherwise for one in same):
+        return [Slip(f"{writer} writes a value for nothing too, which SampleCount counts", "Sum", place, "SampleCount", dead=True)]
+    if asked.statistic not in OF_VALUES or limit is None or any(one.most is None for one in same):
         return []
-    message = f"{same[0].writer.logical_id} writes the metric, and {off[0].logical_id}, which calls it, is off"
-    return [Slip(message, "State: ENABLED there", ("MetricName",), same[0].name, dead=True)]
+    most = max(one.most or 0.0 for one in same)
+    if (operator == "GreaterThanThreshold" and limit >= most) or (operator == "GreaterThanOrEqualToThreshold" and limit > most):
+        message = f"{writer} writes values of at most {most:g}, and their {asked.statistic} is never above {limit:g}"
+        return [Slip(message, "Sum", place, asked.statistic, dead=True)]
+    return []
 
 
-def _sleeping_callers(function: Resource) -> list[Resource]:
-    """What calls a function, if all of it is off."""
-    callers = [one for one in function.template.model.resources(*_SWITCHES) if function in references(one.get())]
-    others = types_of_users(function) - _SWITCHES.keys() - _NO_CALLERS
-    off = all(as_str(one.get(name)) == value for one in callers for name, value in (_SWITCHES[one.type],))
-    return callers if function.type == FUNCTION and off and not others else []
+def _seldom(alarm: Resource, asked: Watched, same: list[Written]) -> list[Slip]:
+    """A function that writes more seldom than the alarm looks: missing values then decide alone."""
+    periods, missing = as_int(alarm.get("EvaluationPeriods")), known(alarm.get("TreatMissingData"))
+    hits, interval = as_int(alarm.get("DatapointsToAlarm")) or periods, _interval(same)
+    if periods is None or hits is None or not asked.period or interval is None or interval < 2 * asked.period:
+        return []
+    values = -(-(periods + _FURTHER) * asked.period // interval)
+    rings, never = missing == "breaching" and periods - values >= hits, missing == "notBreaching" and values < hits
+    if not rings and not never:
+        return []
+    message = (
+        f"{same[0].writer.logical_id} writes a value each {interval:,} seconds, and the alarm asks for one each {asked.period}"
+    )
+    allowed, where = f"{interval} or more", ("Period",) if not asked.path else (*asked.path[:-1], "Period")
+    return [Slip(f"{message}: it {'always' if rings else 'never'} rings", allowed, where, asked.period, dead=True)]
 
 
-def _dimensions(alarm: Resource, same: list[Written]) -> list[Slip]:
+def _interval(same: list[Written]) -> int | None:
+    """The seconds between two values of the one function that writes a metric, if one rate calls it."""
+    writers = {one.writer for one in same}
+    if len(writers) != 1 or same[0].writer.type != FUNCTION:
+        return None
+    callers = callers_of(same[0].writer) or []
+    rate = _RATE.fullmatch(known(callers[0].get("ScheduleExpression")) or "") if len(callers) == 1 else None
+    return int(rate[1]) * _SECONDS[rate[2]] if rate is not None else None
+
+
+def _dimensions(asked: Watched, same: list[Written]) -> list[Slip]:
     """The dimensions of what writes and of its alarm are the same: CloudWatch has a series for each set."""
-    given = _names(alarm.get("Dimensions"), "Name")
+    given = _names(asked.dimensions, "Name")
     if given is None or any(one.dimensions in (None, given) for one in same):
         return []
     wanted = listed(sorted(same[0].dimensions or ())) or "no dimensions"
     says = f"the dimensions {listed(sorted(given))}" if given else "no dimensions"
     message = f"{same[0].writer.logical_id} writes the metric with {wanted}, and the alarm asks for it with {says}"
-    path = ("Dimensions",) if given else ("MetricName",)
-    return [Slip(message, wanted, path, dead=True)]
+    return [Slip(message, wanted, (*asked.path, "Dimensions" if given else "MetricName"), dead=True)]
 
 
 def _beginning(name: str, names: Iterable[str]) -> str | None:

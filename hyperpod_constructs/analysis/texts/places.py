@@ -128,7 +128,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::SecretsManager::SecretTargetAttachment": "TargetType",
     },
     "composite_alarms": {"AWS::CloudWatch::CompositeAlarm": "AlarmRule"},
-    "costs": {"AWS::Budgets::Budget": "NotificationsWithSubscribers"},
+    "costs": {"AWS::Budgets::Budget": "Budget"},
     "data_services": {
         "AWS::DataSync::LocationEFS": "Ec2Config",
         "AWS::DataSync::Task": "",
@@ -157,7 +157,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::SNS::Subscription": "",
         "AWS::SNS::Topic": "",
         "AWS::SQS::Queue": "",
-        "AWS::Scheduler::Schedule": "Target",
+        "AWS::Scheduler::Schedule": "",
     },
     "dns": {"AWS::EC2::VPCEndpoint": "ServiceName", "AWS::Route53::RecordSet": "", "AWS::Route53::RecordSetGroup": "RecordSets"},
     "documents": {
@@ -200,7 +200,8 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::Synthetics::Canary": "RunConfig",
     },
     "service_logs": {
-        "AWS::Logs::LogGroup": "LogGroupName",
+        "AWS::Lambda::Function": "LoggingConfig",
+        "AWS::Logs::LogGroup": "",
         "AWS::Logs::MetricFilter": "FilterPattern",
         "AWS::Logs::SubscriptionFilter": "FilterPattern",
     },

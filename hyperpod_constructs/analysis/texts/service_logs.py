@@ -1,6 +1,8 @@
 """Log groups that a service fills by their names: whether the resource that is meant writes there, and what a filter asks for.
 
-Sources: https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs.html and
+Sources: https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs.html,
+https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html,
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/Subscriptions-recursion-prevention.html and
 https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html
 """
 
@@ -9,15 +11,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from hyperpod_constructs.analysis.alone import is_handed_on, types_of_users
 from hyperpod_constructs.analysis.texts.reading import spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
-from hyperpod_constructs.facts.log_groups import AUDIT, MADE_BY_SERVICES, NAMES_AND_GROUPS
+from hyperpod_constructs.facts.log_groups import AUDIT, FILTERS, LEVELS, MADE_BY_SERVICES, NAMES_AND_GROUPS, READERS
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import awaits, references
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_items, as_str, at, joined, parts_of
 
-GROUP, _EKS = "AWS::Logs::LogGroup", "AWS::EKS::Cluster"
+GROUP, _EKS, _FUNCTION = "AWS::Logs::LogGroup", "AWS::EKS::Cluster", "AWS::Lambda::Function"
+_GROUP = ("LoggingConfig", "LogGroup")
+_LEVEL = re.compile(r"\$\.level\s*=\s*\"?([A-Z]+)")
 _NAME = "LogGroupName"
 _TYPES = ("Logging", "ClusterLogging", "EnabledTypes")
 _WORD = re.compile(r"[a-z]+|\d+")
@@ -25,6 +30,7 @@ _WORD = re.compile(r"[a-z]+|\d+")
 
 def log_group(group: Resource) -> Slips:
     """A group that has the beginning of a service's names, and not the name of the one resource that is meant."""
+    yield from _unwritten(group)
     for type_, form in MADE_BY_SERVICES.items():
         before, after = form.split("{}")
         if _begins(group.get(_NAME), before):
@@ -37,6 +43,17 @@ def log_group(group: Resource) -> Slips:
                     message = f"{one.logical_id} writes to {right}, and to no group of another name"
                     yield Slip(message, right, (_NAME,), dead=True)
                     return
+
+
+def _unwritten(group: Resource) -> Slips:
+    """A group that a filter reads, that a role may write to and nothing does: nobody else knows the name it gets."""
+    users, model = types_of_users(group), group.template.model
+    is_read = not users.isdisjoint(FILTERS) and any(one.startswith("AWS::IAM::") for one in users)
+    if group.get(_NAME) is ABSENT and is_read and users <= READERS and model.complete and not is_handed_on(group):
+        functions = [one.logical_id for one in model.resources(_FUNCTION) if not _writes_elsewhere(one)]
+        allowed = "a function with this group in its LoggingConfig, or another writer"
+        message = f"filters read {group.logical_id}, and nothing writes to it"
+        yield Slip(message + (f": {functions[0]} does not" if len(functions) == 1 else ""), allowed, (), dead=True)
 
 
 def _begins(name: Value, before: str) -> bool:
@@ -80,6 +97,44 @@ def _is_meant(group: Resource, writer: Resource, before: str, after: str) -> boo
     return not named and set(_WORD.findall(re.sub(r"([A-Z])", r" \1", writer.logical_id).lower())) <= words
 
 
+def filter_of(resource: Resource) -> Slips:
+    """A filter of a group, whether it feeds itself, and whether a control plane writes what it asks for."""
+    group = resource_of(resource.get(_NAME), GROUP)
+    functions = [one for one in resource.template.model.resources(_FUNCTION) if group is not None and _target_of(one) is group]
+    if resource_of(resource.get("DestinationArn")) in functions:
+        message = f"{functions[0].logical_id} writes to the group that calls it: each call causes the next"
+        yield Slip(message, "the group of another function", (_NAME,))
+        return
+    yield from audited(resource)
+
+
+def levels(function: Resource) -> Slips:
+    """A function that drops the lines that a filter of its group asks for."""
+    group, least = _target_of(function), _least_level(function)
+    if group is None or least is None or not types_of_users(group) <= READERS | {_FUNCTION}:
+        return
+    model = function.template.model
+    filters = [one for one in model.resources(*FILTERS) if resource_of(one.get(_NAME)) is group]
+    others = [one for one in model.resources(_FUNCTION) if one is not function and _target_of(one) is group]
+    for one in filters if not others else ():
+        asked = _LEVEL.findall(as_str(one.get("FilterPattern")) or "")
+        if asked and all(level in LEVELS and LEVELS.index(level) < least for level in asked):
+            message = f"the function writes lines of {LEVELS[least]} and above, and {one.logical_id} asks for {' and '.join(asked)}"
+            yield Slip(message, asked[0], ("LoggingConfig", "ApplicationLogLevel"), LEVELS[least], dead=True)
+            return
+
+
+def _target_of(function: Resource) -> Resource | None:
+    """The group of the model to which a function writes."""
+    return resource_of(function.get(*_GROUP), GROUP) if _writes_elsewhere(function) else _group_of(function)
+
+
+def _least_level(function: Resource) -> int | None:
+    """The place of the lowest level that a function writes; `None` if that is not known."""
+    level, format_ = (as_str(function.get("LoggingConfig", key)) for key in ("ApplicationLogLevel", "LogFormat"))
+    return LEVELS.index(level) if format_ == "JSON" and level in LEVELS else None
+
+
 def audited(resource: Resource) -> Slips:
     """A filter on JSON in the logs of a Kubernetes control plane: of its logs, only those of the audit are JSON."""
     pattern, group = as_str(resource.get("FilterPattern")) or "", resource_of(resource.get(_NAME), GROUP)
@@ -96,6 +151,7 @@ def audited(resource: Resource) -> Slips:
 JUDGES: Mapping[Language, Judge] = {}
 WHOLES: Mapping[str, WholeJudge] = {
     GROUP: log_group,
-    "AWS::Logs::MetricFilter": audited,
-    "AWS::Logs::SubscriptionFilter": audited,
+    _FUNCTION: levels,
+    "AWS::Logs::MetricFilter": filter_of,
+    "AWS::Logs::SubscriptionFilter": filter_of,
 }

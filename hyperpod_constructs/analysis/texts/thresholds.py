@@ -9,58 +9,125 @@ from collections.abc import Mapping
 
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
+from hyperpod_constructs.analysis.texts.watched import Watched, watched
 from hyperpod_constructs.facts.metric_names import namespaces
-from hyperpod_constructs.facts.metric_ranges import BELOW_NOTHING, FREE, IN_BYTES, LEAST_BYTES, OF_VALUES, PERCENTAGES
+from hyperpod_constructs.facts.metric_ranges import (
+    BELOW_NOTHING,
+    BOUNDS,
+    FAILURES,
+    FREE,
+    IN_BYTES,
+    LEAST_BYTES,
+    LEAST_MICROSECONDS,
+    MICROSECONDS,
+    OF_VALUES,
+    ONE_EACH,
+    PERCENTAGES,
+)
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, as_float, as_items, at
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import ABSENT, alternatives_of, as_float
 
 _ALARM = "AWS::CloudWatch::Alarm"
 _HUNDRED, _GIB = 100.0, 2**30
+_OPERATOR = "ComparisonOperator"
 
 
 def threshold(alarm: Resource) -> Slips:
     """A threshold below nothing, or above all."""
-    namespace, name = known(alarm.get("Namespace")) or "", known(alarm.get("MetricName")) or ""
-    limit, operator = as_float(alarm.get("Threshold")), known(alarm.get("ComparisonOperator")) or ""
-    space = namespaces().get(namespace)
-    if limit is None or space is None or name not in space.metrics or name in BELOW_NOTHING.get(namespace, ()):
+    found, operator = watched(alarm), known(alarm.get(_OPERATOR)) or ""
+    space = namespaces().get(found.namespace) if found is not None else None
+    if found is None or found.limit is None or space is None or found.name not in space.metrics:
         return
-    missing = known(alarm.get("TreatMissingData"))
+    checks = (_below_nothing, _of_another_unit, _above_all, _rings_when_well, _of_a_size)
+    for check in checks:
+        slips = [*check(alarm, found, operator)]
+        if slips:
+            yield slips[0]
+            return
+
+
+def _never_above(operator: str, limit: float, most: float) -> bool:
+    """Whether nothing that is at most so large crosses a limit."""
+    return (operator == "GreaterThanThreshold" and limit >= most) or (operator == "GreaterThanOrEqualToThreshold" and limit > most)
+
+
+def _told(alarm: Resource, message: str, allowed: str) -> Slip:
+    return Slip(message, allowed, ("Threshold",), alarm.get("Threshold"), dead=True)
+
+
+def _below_nothing(alarm: Resource, found: Watched, operator: str) -> Slips:
+    """A count or a size that is asked to be less than nothing, or at least nothing."""
+    limit, missing = found.limit or 0.0, known(alarm.get("TreatMissingData"))
+    if found.name in BELOW_NOTHING.get(found.namespace, ()):
+        return
     if missing != "breaching" and (
         (operator == "LessThanThreshold" and limit <= 0) or (operator == "LessThanOrEqualToThreshold" and limit < 0)
     ):
-        yield Slip(f"{name} is never below {limit:g}", "a threshold above 0", ("Threshold",), alarm.get("Threshold"), dead=True)
+        yield _told(alarm, f"{found.name} is never below {limit:g}", "a threshold above 0")
     elif (operator == "GreaterThanOrEqualToThreshold" and limit <= 0) or (operator == "GreaterThanThreshold" and limit < 0):
-        yield Slip(f"{name} is always {limit:g} or more", "a threshold above 0", ("Threshold",), alarm.get("Threshold"), dead=True)
-    elif name in IN_BYTES.get(namespace, ()) and 1 < limit < LEAST_BYTES and known(alarm.get("Statistic")) != "SampleCount":
-        message = f"{name} is in bytes, and the threshold is {limit:g}"
-        yield Slip(message, "bytes, such as 500000000000", ("Threshold",), alarm.get("Threshold"), dead=True)
-    elif name in PERCENTAGES.get(namespace, ()) and known(alarm.get("Statistic")) in OF_VALUES:
-        never = (operator == "GreaterThanThreshold" and limit >= _HUNDRED) or (
-            operator == "GreaterThanOrEqualToThreshold" and limit > _HUNDRED
-        )
-        if never:
-            message = f"{name} is a percentage, and never above {limit:g}"
-            yield Slip(message, "a threshold below 100", ("Threshold",), alarm.get("Threshold"), dead=True)
-    yield from _of_a_size(alarm, namespace, name, limit)
+        yield _told(alarm, f"{found.name} is always {limit:g} or more", "a threshold above 0")
 
 
-def _of_a_size(alarm: Resource, namespace: str, name: str, limit: float) -> Slips:
+def _of_another_unit(alarm: Resource, found: Watched, operator: str) -> Slips:
+    """A number of bytes or microseconds that is too small to be one."""
+    limit, name = found.limit or 0.0, found.name
+    bound = BOUNDS.get((found.namespace, name))
+    if name in IN_BYTES.get(found.namespace, ()) and 1 < limit < LEAST_BYTES and found.statistic != "SampleCount":
+        yield _told(alarm, f"{name} is in bytes, and the threshold is {limit:g}", "bytes, such as 500000000000")
+    elif name in MICROSECONDS.get(found.namespace, ()) and 0 < limit <= LEAST_MICROSECONDS and operator.startswith("Greater"):
+        yield _told(alarm, f"{name} is in microseconds, and the threshold is {limit:g}", "microseconds, such as 500000")
+    elif bound is not None and bound.scale > 1 and operator.startswith("Greater"):
+        holder = found.named(bound.dimension)
+        most = as_float(holder.get(bound.property)) if holder is not None else None
+        if most is not None and 1 <= limit <= most and limit < most * bound.scale:
+            message = f"{name} is in milliseconds, and the threshold is {limit:g}"
+            yield _told(alarm, message, f"milliseconds, such as {most * bound.scale * 0.8:.0f}")
+
+
+def _above_all(alarm: Resource, found: Watched, operator: str) -> Slips:
+    """A limit that no value reaches."""
+    limit, name, of_values = found.limit or 0.0, found.name, found.statistic in OF_VALUES or found.statistic.startswith("p")
+    if name in PERCENTAGES.get(found.namespace, ()) and of_values and _never_above(operator, limit, _HUNDRED):
+        yield _told(alarm, f"{name} is a percentage, and never above {limit:g}", "a threshold below 100")
+    elif name in ONE_EACH.get(found.namespace, ()) and of_values and _never_above(operator, limit, 1.0):
+        message = f"{name} is 1 or 0 for each call: the statistic {found.statistic} is never above {limit:g}"
+        yield _told(alarm, message, "the statistic Sum")
+    elif bound := BOUNDS.get((found.namespace, name)) if of_values else None:
+        holder = found.named(bound.dimension)
+        value = ABSENT if holder is None else holder.get(bound.property)
+        most = bound.otherwise if value is ABSENT else as_float(value)
+        if holder is not None and most is not None and operator.startswith("Greater") and limit > most * bound.scale:
+            message = f"{name} of {holder.logical_id} is never above {limit:g}, as its {bound.property} is {most:g}"
+            yield _told(alarm, message, f"less than {most * bound.scale:g}")
+
+
+def _rings_when_well(alarm: Resource, found: Watched, operator: str) -> Slips:
+    """An alarm that rings while few things go wrong."""
+    counts_failures = any(word in found.name.lower() for word in FAILURES)
+    if counts_failures and operator.startswith("LessThan") and alarm.get("AlarmActions") not in (ABSENT, ()):
+        message = f"{found.name} counts what goes wrong: the alarm rings while it is less than {found.limit:g}"
+        yield Slip(message, "GreaterThanThreshold, GreaterThanOrEqualToThreshold", (_OPERATOR,), operator)
+
+
+def _of_a_size(alarm: Resource, found: Watched, operator: str) -> Slips:
     """An alarm of free space that is more than there is."""
-    dimension, keys = FREE.get((namespace, name), ("", ()))
-    named = (at(one, "Value") for one in as_items(alarm.get("Dimensions")) or () if at(one, "Name") == dimension)
-    store = next((found for one in named if (found := resource_of(one)) is not None), None)
-    sizes = [as_float(store.get(key)) for key in keys if store.get(key) is not ABSENT] if store is not None else []
+    dimension, keys = FREE.get((found.namespace, found.name), ("", ()))
+    store, limit = found.named(dimension), found.limit or 0.0
+    given = [store.get(key) for key in keys if store.get(key) is not ABSENT] if store is not None else []
+    sizes = [as_float(one) for value in given for one in alternatives_of(value)]
     if store is None or not sizes or None in sizes:
         return
-    most, operator = max(size for size in sizes if size is not None) * _GIB, known(alarm.get("ComparisonOperator")) or ""
+    most = max(size for size in sizes if size is not None) * _GIB
     if limit > most and operator.startswith("LessThan"):
-        message = f"{store.logical_id} has {most / _GIB:g} GiB, and always less than {limit:g} bytes free"
-        yield Slip(message, f"less than {most:.0f}", ("Threshold",), alarm.get("Threshold"), dead=True)
+        yield _told(
+            alarm,
+            f"{store.logical_id} has {most / _GIB:g} GiB, and always less than {limit:g} bytes free",
+            f"less than {most:.0f}",
+        )
     elif limit < most / 2 and operator.startswith("GreaterThan"):
         message = f"{store.logical_id} has {most / _GIB:g} GiB: the alarm rings while more than {limit:g} bytes of them are free"
-        yield Slip(message, "LessThanThreshold, LessThanOrEqualToThreshold", ("ComparisonOperator",), operator)
+        yield Slip(message, "LessThanThreshold, LessThanOrEqualToThreshold", (_OPERATOR,), operator)
 
 
 JUDGES: Mapping[Language, Judge] = {}

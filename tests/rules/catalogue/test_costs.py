@@ -52,6 +52,7 @@ def test_correct_budgets_have_no_finding() -> None:
         (f"{SENT}/0/Subscribers/2", {"SubscriptionType": "SNS", "Address": TOPIC}, "2 subscribers of the type SNS"),
         ("Cost/Budget/TimeUnit", "DAILY", "a daily budget has no forecasts"),
         ("Cost/Budget/BudgetLimit/Unit", "Dollars", "costs are counted in a currency"),
+        ("Cost/Budget/BudgetLimit/Unit", "EUR", "costs are counted in a currency"),
         ("Told/Frequency", "DAILY", "what is sent at once goes to topics"),
         ("Told/Threshold", 100, "a subscription has one threshold"),
         ("Told/ThresholdExpression", REMOVED, "a subscription has one threshold"),

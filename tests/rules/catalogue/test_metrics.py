@@ -26,7 +26,7 @@ def alarm(namespace: str, metric: str, dimensions: list[Any], period: int = 300)
         EvaluationPeriods=1,
         Threshold=10_000_000_000,
         AlarmActions=["arn:aws:sns:us-west-2:123456789012:alerts"],
-        ComparisonOperator="LessThanThreshold",
+        ComparisonOperator="LessThanThreshold" if metric.startswith("Free") else "GreaterThanThreshold",
     )
 
 

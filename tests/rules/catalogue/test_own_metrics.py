@@ -24,7 +24,9 @@ def handler(event, context):
 """
 
 
-def alarm(namespace: str, metric: str, *dimensions: tuple[str, Any], threshold: int = 4) -> Template:
+def alarm(
+    namespace: str, metric: str, *dimensions: tuple[str, Any], threshold: int = 4, operator: str = "LessThanThreshold"
+) -> Template:
     return resource(
         "AWS::CloudWatch::Alarm",
         Namespace=namespace,
@@ -32,9 +34,11 @@ def alarm(namespace: str, metric: str, *dimensions: tuple[str, Any], threshold: 
         Dimensions=[{"Name": name, "Value": value} for name, value in dimensions],
         Statistic="Minimum",
         Period=300,
-        EvaluationPeriods=2,
+        EvaluationPeriods=3,
+        DatapointsToAlarm=2,
+        TreatMissingData="breaching",
         Threshold=threshold,
-        ComparisonOperator="LessThanThreshold",
+        ComparisonOperator=operator,
         AlarmActions=["arn:aws:sns:us-west-2:123456789012:alerts"],
     )
 
@@ -52,6 +56,28 @@ BASE: Template = {
             SourceArn=att("Often"),
         ),
         "Few": alarm("Team/Nodes", "NodeCount", ("Cluster", "a")),
+        "Slow": resource(
+            "AWS::CloudWatch::Alarm",
+            Metrics=[
+                {
+                    "Id": "time",
+                    "ReturnData": False,
+                    "MetricStat": {
+                        "Metric": {
+                            "Namespace": "AWS/Lambda",
+                            "MetricName": "Duration",
+                            "Dimensions": [{"Name": "FunctionName", "Value": {"Ref": "Count"}}],
+                        },
+                        "Period": 300,
+                        "Stat": "Maximum",
+                    },
+                },
+                {"Id": "seconds", "Expression": "time / 1000"},
+            ],
+            EvaluationPeriods=1,
+            Threshold=2,
+            ComparisonOperator="GreaterThanThreshold",
+        ),
         "Store": {
             "Type": "AWS::FSx::FileSystem",
             **KEPT,
@@ -67,16 +93,33 @@ BASE: Template = {
         "Ranker": resource(
             "AWS::SageMaker::Endpoint", EndpointName="ranker", EndpointConfigName=att("Served", "EndpointConfigName")
         ),
-        "Failing": alarm("AWS/SageMaker", "Invocation5XXErrors", ("EndpointName", "ranker"), ("VariantName", "main")),
+        "Failing": {
+            "Type": "AWS::CloudWatch::Alarm",
+            "Properties": {
+                **alarm(
+                    *("AWS/SageMaker", "Invocation5XXErrors"),
+                    *(("EndpointName", "ranker"), ("VariantName", "main")),
+                    operator="GreaterThanThreshold",
+                )["Properties"],
+                "Statistic": "Sum",
+            },
+        },
     }
 }
 MISTAKES: list[tuple[str, Any, str]] = [
     ("Few/Namespace", "Team/Node", "Count writes NodeCount into Team/Nodes"),
     ("Few/MetricName", "NodesCount", "nothing writes NodesCount into Team/Nodes"),
     ("Few/Dimensions", REMOVED, "Count writes the metric with Cluster"),
-    ("Often/State", "DISABLED", "Count writes the metric, and Often, which calls it, is off"),
+    ("Often/State", "DISABLED", "Often is off, and never calls its targets"),
+    ("Few/Period", 60, "Count writes a value each 300 seconds, and the alarm asks for one each 60"),
+    ("Failing/ComparisonOperator", "LessThanThreshold", "counts what goes wrong: the alarm rings while it is less"),
+    ("Failing/Statistic", "Average", "is 1 or 0 for each call: the statistic Average is never above 4"),
+    ("Failing/Dimensions", [{"Name": "EndpointName", "Value": "ranker"}], "for EndpointName and VariantName"),
+    ("Failing/Dimensions/0/Value", "Ranker", "the logical id of a resource"),
+    ("Failing/MetricName", "CPUUtilization", "has no metric CPUUtilization, which is in"),
     ("CountLogs/LogGroupName", "/aws/lambda/team-count", "Count writes to /aws/lambda/${Count}"),
     ("Full/ComparisonOperator", "GreaterThanThreshold", "the alarm rings while more than"),
+    ("Slow/Threshold", 2000, "Duration of Count is never above 2e+06, as its Timeout is 3"),
     ("Failing/Namespace", "/aws/sagemaker/Endpoints", "has no metric Invocation5XXErrors, which is in AWS/SageMaker"),
     ("Failing/Dimensions/1/Value", "AllTraffic", "which Served does not have"),
 ]
@@ -95,6 +138,7 @@ OTHERS = {
     "Count/Environment": {"Variables": {"NAMESPACE": {"Ref": "AWS::StackName"}}},
     "Count/LoggingConfig": {"LogGroup": "team"},
     "Full/Threshold": 1100 << 30,
+    "Few/TreatMissingData": "missing",
     "Failing/Dimensions/0/Value": att("Ranker", "EndpointName"),
     "Failing/Dimensions": [{"Name": "EndpointName", "Value": "other"}, {"Name": "VariantName", "Value": "AllTraffic"}],
 }
@@ -108,6 +152,56 @@ def test_what_is_right_or_not_known_is_no_mistake(path: str) -> None:
 def test_a_function_that_another_also_calls_is_not_off() -> None:
     another = resource("AWS::Lambda::EventSourceMapping", FunctionName={"Ref": "Count"}, EventSourceArn="arn:aws:sqs:a:1:b")
     assert findings(edited(BASE, {"Often/State": "DISABLED", "Another": another}), rules="HP-TXT-011") == []
+
+
+READ: Template = edited(
+    BASE,
+    {
+        "Lines": resource("AWS::Logs::LogGroup", RetentionInDays=7),
+        "Count/LoggingConfig": {"LogGroup": {"Ref": "Lines"}, "LogFormat": "JSON"},
+        "Errors": resource(
+            "AWS::Logs::MetricFilter",
+            LogGroupName={"Ref": "Lines"},
+            FilterPattern='{ $.level = "ERROR" }',
+            MetricTransformations=[
+                {"MetricNamespace": "Team/Lines", "MetricName": "Errors", "MetricValue": "1", "DefaultValue": 0}
+            ],
+        ),
+        "Many": resource(
+            "AWS::CloudWatch::Alarm",
+            Namespace="Team/Lines",
+            MetricName="Errors",
+            Statistic="Sum",
+            Period=300,
+            EvaluationPeriods=1,
+            Threshold=5,
+            ComparisonOperator="GreaterThanThreshold",
+        ),
+        "Both": resource(
+            "AWS::CloudWatch::CompositeAlarm", AlarmRule={"Fn::Sub": 'ALARM("${Many}") AND OK("${Few}")'}, AlarmName="both"
+        ),
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "expected"),
+    [
+        ("Many/Threshold", 6, []),
+        ("Many/Statistic", "Maximum", [("Many", "writes values of at most 1")]),
+        ("Many/Statistic", "SampleCount", [("Many", "which SampleCount counts")]),
+        ("Many/Period", 10, [("Many", "writes a value each minute")]),
+        ("Count/LoggingConfig/ApplicationLogLevel", "INFO", []),
+        ("Count/LoggingConfig/ApplicationLogLevel", "FATAL", [("Count", "writes lines of FATAL and above")]),
+        ("Both/AlarmRule", {"Fn::Sub": 'ALARM("${Many}") AND OK("${Many}")'}, [("Both", "never true")]),
+        ("Both/AlarmRule", {"Fn::Sub": 'ALARM("${Many}") OR OK("${Many}")'}, []),
+        ("Both/AlarmRule", {"Fn::Sub": 'ALARM("${Many}") AND NOT OK("${Many}")'}, []),
+    ],
+)
+def test_what_reads_lines_and_values(path: str, value: Any, expected: list[tuple[str, str]]) -> None:
+    found = findings(edited(READ, {path: value}), rules="HP-TXT")
+    assert [one.resource for one in found] == [name for name, _ in expected], found
+    assert all(words in one.message for one, (_, words) in zip(found, expected, strict=True)), found
 
 
 ON = [{"Type": "api"}, {"Type": "audit"}]
@@ -141,3 +235,102 @@ CONTROL["Resources"]["Control"]["DependsOn"] = [*CONTROL["Resources"]["Control"]
 )
 def test_the_logs_of_a_control_plane(path: str, value: Any, expected: list[str]) -> None:
     assert [one.resource for one in findings(edited(CONTROL, {path: value}), rules="HP-TXT")] == expected
+
+
+HEARD: Template = edited(
+    BASE,
+    {
+        "Bell": resource("AWS::SNS::Topic"),
+        "BellPolicy": resource(
+            "AWS::SNS::TopicPolicy",
+            Topics=[{"Ref": "Bell"}],
+            PolicyDocument={
+                "Version": "2012-10-17",
+                "Statement": [
+                    {
+                        "Effect": "Allow",
+                        "Principal": {"Service": "events.amazonaws.com"},
+                        "Action": "sns:Publish",
+                        "Resource": {"Ref": "Bell"},
+                    }
+                ],
+            },
+        ),
+        "Mail": resource("AWS::SNS::Subscription", TopicArn={"Ref": "Bell"}, Protocol="email", Endpoint="a@example.com"),
+        "Faults": resource(
+            "AWS::Events::Rule", EventPattern={"source": ["aws.sagemaker"]}, Targets=[{"Id": "a", "Arn": {"Ref": "Bell"}}]
+        ),
+        "Apart": resource("AWS::Events::EventBus", Name="apart"),
+        "Own": resource(
+            "AWS::Events::Rule",
+            EventBusName={"Ref": "Apart"},
+            EventPattern={"source": ["team.jobs"]},
+            Targets=[{"Id": "a", "Arn": {"Ref": "Bell"}}],
+        ),
+        "Lost": resource("AWS::SQS::Queue", MessageRetentionPeriod=1_209_600),
+        "Jobs": resource(
+            "AWS::SQS::Queue", RedrivePolicy={"deadLetterTargetArn": att("Lost"), "maxReceiveCount": 5}, VisibilityTimeout=60
+        ),
+        "Failed": resource(
+            "AWS::CloudWatch::Alarm",
+            Namespace="AWS/SQS",
+            MetricName="ApproximateNumberOfMessagesVisible",
+            Dimensions=[{"Name": "QueueName", "Value": att("Lost", "QueueName")}],
+            Statistic="Maximum",
+            Period=300,
+            EvaluationPeriods=1,
+            Threshold=0,
+            ComparisonOperator="GreaterThanThreshold",
+        ),
+        "Spending": resource(
+            "AWS::Budgets::Budget",
+            Budget={"BudgetType": "COST", "TimeUnit": "MONTHLY", "BudgetLimit": {"Amount": 90_000, "Unit": "USD"}},
+            NotificationsWithSubscribers=[
+                {
+                    "Notification": {
+                        "NotificationType": "ACTUAL",
+                        "ComparisonOperator": "GREATER_THAN",
+                        "Threshold": 90,
+                        "ThresholdType": "PERCENTAGE",
+                    },
+                    "Subscribers": [{"SubscriptionType": "EMAIL", "Address": "a@example.com"}],
+                }
+            ],
+        ),
+    },
+)
+NOTIFICATION = "Spending/NotificationsWithSubscribers/0/Notification"
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "expected"),
+    [
+        ("Mail/FilterPolicyScope", "MessageBody", []),
+        ("Mail/FilterPolicy", {"severity": ["high"]}, ["Mail"]),
+        ("Mail/FilterPolicy", {"severity": [{"exists": False}]}, []),
+        ("Faults/EventBusName", {"Ref": "Apart"}, ["Faults"]),
+        ("Faults/EventBusName", "default", []),
+        ("Faults/State", "DISABLED", ["Faults"]),
+        ("Failed/MetricName", "NumberOfMessagesSent", ["Failed"]),
+        (f"{NOTIFICATION}/ComparisonOperator", "LESS_THAN", ["Spending"]),
+        (f"{NOTIFICATION}/ThresholdType", "ABSOLUTE_VALUE", ["Spending"]),
+        (f"{NOTIFICATION}/Threshold", 80_000, ["Spending"]),
+        (f"{NOTIFICATION}/Threshold", 150, []),
+        ("Spending/Budget/BudgetType", "RI_UTILIZATION", []),
+    ],
+)
+def test_who_is_told(path: str, value: Any, expected: list[str]) -> None:
+    assert [one.resource for one in findings(edited(HEARD, {path: value}), rules="HP-TXT")] == expected
+
+
+def test_fails_rollback_alarm_that_is_not_the_awaited_one() -> None:
+    template = edited(
+        BASE,
+        {
+            "Failing/AlarmName": "ranker-errors",
+            "Ranker/DeploymentConfig": {"AutoRollbackConfiguration": {"Alarms": [{"AlarmName": "ranker-5xx"}]}},
+        },
+    )
+    assert findings(template, rules="HP-TXT") == []
+    template["Resources"]["Ranker"]["DependsOn"] = "Failing"
+    assert [one.resource for one in findings(template, rules="HP-TXT")] == ["Ranker"]
