@@ -181,14 +181,14 @@ def test_a_single_node_is_written_in_the_singular() -> None:
 
 def test_a_removed_group_takes_its_nodes() -> None:
     found = row(cluster(CONTROLLER, group()), cluster(CONTROLLER))
-    assert (found.property, found.effect) == ("InstanceGroups/workers", Effect.REPLACE)
+    assert (found.property, found.effect) == ("InstanceGroups/workers", Effect.DATA_LOSS)
     assert "all 4 nodes" in found.why
 
 
 def test_the_controllers_group_takes_the_queue_with_it() -> None:
     renamed = {**CONTROLLER, "InstanceGroupName": "head"}
     gone = [found for found in rows(cluster(CONTROLLER), cluster(renamed)) if found.property == "InstanceGroups/controller"]
-    assert [found.effect for found in gone] == [Effect.REPLACE]
+    assert [found.effect for found in gone] == [Effect.DATA_LOSS]
     assert "Slurm's queue" in gone[0].why
 
 
@@ -207,22 +207,22 @@ def test_a_restricted_group_loses_its_file_system_without_its_environment() -> N
 
 
 @pytest.mark.parametrize(
-    ("policy", "left", "effect"),
+    ("policy", "left", "goes"),
     [
-        ("Keep", (), Effect.REPLACE),
-        ("DeleteIfNotUsed", (), Effect.DATA_LOSS),
-        ("DeleteIfNotUsed", ("others",), Effect.REPLACE),
+        ("Keep", (), False),
+        ("DeleteIfNotUsed", (), True),
+        ("DeleteIfNotUsed", ("others",), False),
     ],
 )
-def test_a_shared_file_system_goes_with_the_last_group_unless_it_is_kept(
-    policy: str, left: tuple[str, ...], effect: Effect
-) -> None:
+def test_a_shared_file_system_goes_with_the_last_group_unless_it_is_kept(policy: str, left: tuple[str, ...], goes: bool) -> None:
     kept = [group(name) for name in left]
     shared = {"SharedEnvironmentConfig": {"FSxLustreDeletionPolicy": policy}}
     one, other = (
         cluster(RestrictedInstanceGroups=groups, RestrictedInstanceGroupsConfig=shared) for groups in ([*kept, group()], kept)
     )
-    assert row(one, other).effect is effect
+    found = row(one, other)
+    assert found.effect is Effect.DATA_LOSS
+    assert ("the shared file system is deleted" in found.why) is goes
 
 
 @pytest.mark.parametrize(("policy", "effect"), [("Keep", Effect.NO_INTERRUPTION), ("DeleteIfNotUsed", Effect.DATA_LOSS)])
@@ -254,5 +254,5 @@ def test_a_controller_group_without_its_node_is_a_removed_controller() -> None:
     found = row(
         cluster(group("controller", node_type="Controller", count=1)), cluster(group("controller", node_type="Controller", count=0))
     )
-    assert (found.property, found.effect) == ("InstanceGroups/controller/InstanceCount", Effect.REPLACE)
+    assert (found.property, found.effect) == ("InstanceGroups/controller/InstanceCount", Effect.DATA_LOSS)
     assert "Slurm's queue" in found.why

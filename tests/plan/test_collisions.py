@@ -120,7 +120,7 @@ def test_a_policy_has_a_word_of_its_own(name: str, word: str, effect: Effect | N
 
 def test_the_last_group_stays() -> None:
     assert row(cluster(group()), cluster()).effect is Effect.REFUSED
-    assert row(cluster(group(), group("others")), cluster(group())).effect is Effect.REPLACE
+    assert row(cluster(group(), group("others")), cluster(group())).effect is Effect.DATA_LOSS
 
 
 @pytest.mark.parametrize(

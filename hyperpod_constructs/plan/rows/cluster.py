@@ -228,22 +228,18 @@ ROWS: tuple[Row, ...] = (
         avoid="scale the last group to 0, or remove the cluster",
         source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateCluster.html",
     ),
-    replaced(
+    loses_data(
         "InstanceGroups/*",
         _removed_controller,
         when=lambda change: removed(change) and _controller(change),
         avoid="keep the controller's group and its name",
-        part=True,
     ),
-    replaced(
-        "InstanceGroups/*", _removed_group, when=removed, avoid="drain the nodes first; a renamed group is another group", part=True
-    ),
-    replaced(
+    loses_data("InstanceGroups/*", _removed_group, when=removed, avoid="drain the nodes first; a renamed group is another group"),
+    loses_data(
         "InstanceGroups/*/InstanceCount",
         _removed_controller,
         when=lambda change: as_int(change.new) == 0 and _controller(change),
         avoid="keep the one node of the controller's group",
-        part=True,
     ),
     *_group_rows("InstanceGroups"),
     in_place(
@@ -316,7 +312,7 @@ ROWS: tuple[Row, ...] = (
         avoid="set FSxLustreDeletionPolicy: Keep, and deploy that first, or copy its files to S3",
         source=_SHARED,
     ),
-    replaced("RestrictedInstanceGroups/*", _removed_group, when=removed, avoid="end the jobs on the nodes first", part=True),
+    loses_data("RestrictedInstanceGroups/*", _removed_group, when=removed, avoid="end the jobs on the nodes first"),
     *_group_rows("RestrictedInstanceGroups"),
     loses_data(
         "RestrictedInstanceGroups/*/EnvironmentConfig",
