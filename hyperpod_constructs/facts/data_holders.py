@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -19,6 +20,15 @@ POLICY_WORDS: Mapping[str, tuple[str, ...]] = {
 
 Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatereplacepolicy.html
 """
+
+ARCHIVES = ("DEEP_ARCHIVE", "GLACIER")
+"""Storage classes whose objects nobody can read before they are restored (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/restoring-objects.html
+"""
+
+DATA_WORDS = re.compile(r"(?i)checkpoint|corpus|dataset|model|weight")
+"""Words in the name of a bucket whose objects do not grow old: what training reads and what it makes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

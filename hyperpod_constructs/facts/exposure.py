@@ -36,7 +36,105 @@ BLOCKS = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictP
 Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html
 """
 
+
+class Protection(NamedTuple):
+    """A protection that a template switches off.
+
+    :param path: the property, `*` for each item of a list.
+    :param off: the value that leaves the data or the machine without it.
+    :param words: the consequence.
+    """
+
+    path: str
+    off: str | bool
+    words: str
+
+
+_BLOCKS = "the volume is not encrypted"
+_METADATA = "every process gets the credentials of the instance by one simple request (IMDSv1)"
+PROTECTIONS: Mapping[str, tuple[Protection, ...]] = {
+    "AWS::AutoScaling::LaunchConfiguration": (
+        Protection("BlockDeviceMappings/*/Ebs/Encrypted", False, _BLOCKS),
+        Protection("MetadataOptions/HttpTokens", "optional", _METADATA),
+    ),
+    "AWS::CloudTrail::Trail": (
+        Protection("EnableLogFileValidation", False, "nobody sees whether a log file was changed"),
+        Protection("IsLogging", False, "the trail writes nothing"),
+    ),
+    "AWS::DynamoDB::Table": (
+        Protection("PointInTimeRecoverySpecification/PointInTimeRecoveryEnabled", False, "items that are overwritten are lost"),
+    ),
+    "AWS::EC2::Instance": (
+        Protection("BlockDeviceMappings/*/Ebs/Encrypted", False, _BLOCKS),
+        Protection("MetadataOptions/HttpTokens", "optional", _METADATA),
+    ),
+    "AWS::EC2::LaunchTemplate": (
+        Protection("LaunchTemplateData/BlockDeviceMappings/*/Ebs/Encrypted", False, _BLOCKS),
+        Protection("LaunchTemplateData/MetadataOptions/HttpTokens", "optional", _METADATA),
+    ),
+    "AWS::ECR::Repository": (
+        Protection("ImageScanningConfiguration/ScanOnPush", False, "known holes in images are not looked for"),
+    ),
+    "AWS::ElastiCache::ReplicationGroup": (
+        Protection("AtRestEncryptionEnabled", False, "the data is not encrypted"),
+        Protection("TransitEncryptionEnabled", False, "the data is not encrypted on its way"),
+    ),
+    "AWS::KMS::Key": (Protection("EnableKeyRotation", False, "the key material never changes"),),
+    "AWS::MSK::Cluster": (
+        Protection("EncryptionInfo/EncryptionInTransit/InCluster", False, "the data is not encrypted on its way"),
+        Protection("EncryptionInfo/EncryptionInTransit/ClientBroker", "PLAINTEXT", "the data is not encrypted on its way"),
+    ),
+    "AWS::OpenSearchService::Domain": (
+        Protection("DomainEndpointOptions/EnforceHTTPS", False, "clients may send data and passwords in clear"),
+        Protection("EncryptionAtRestOptions/Enabled", False, "the data is not encrypted"),
+        Protection("NodeToNodeEncryptionOptions/Enabled", False, "the data is not encrypted on its way"),
+    ),
+    "AWS::Redshift::Cluster": (Protection("Encrypted", False, "the data is not encrypted"),),
+    "AWS::SageMaker::NotebookInstance": (
+        Protection("InstanceMetadataServiceConfiguration/MinimumInstanceMetadataServiceVersion", "1", _METADATA),
+    ),
+}
+"""By type the protections that are there unless they are switched off, or that a template names in order to switch them off.
+
+Sources: https://docs.aws.amazon.com/securityhub/latest/userguide/securityhub-controls-reference.html (CloudTrail.4, DynamoDB.2,
+EC2.8, EC2.170, ECR.1, ElastiCache.4, ElastiCache.5, KMS.4, MSK.1, Opensearch.1, Opensearch.3, Opensearch.8, Redshift.10) and
+https://docs.aws.amazon.com/sagemaker/latest/dg/nbi-imds.html (as of 2026-11-27)
+"""
+
+PASSWORDS: Mapping[str, tuple[str, ...]] = {
+    "AWS::AmazonMQ::Broker": ("Users/*/Password",),
+    "AWS::DMS::Endpoint": ("Password",),
+    "AWS::DirectoryService::MicrosoftAD": ("Password",),
+    "AWS::DirectoryService::SimpleAD": ("Password",),
+    "AWS::DocDB::DBCluster": ("MasterUserPassword",),
+    "AWS::ElastiCache::ReplicationGroup": ("AuthToken",),
+    "AWS::ElastiCache::User": ("Passwords/*",),
+    "AWS::FSx::FileSystem": (
+        "OntapConfiguration/FsxAdminPassword",
+        "WindowsConfiguration/SelfManagedActiveDirectoryConfiguration/Password",
+    ),
+    "AWS::FSx::StorageVirtualMachine": (
+        "ActiveDirectoryConfiguration/SelfManagedActiveDirectoryConfiguration/Password",
+        "SvmAdminPassword",
+    ),
+    "AWS::IAM::User": ("LoginProfile/Password",),
+    "AWS::KinesisFirehose::DeliveryStream": ("RedshiftDestinationConfiguration/Password",),
+    "AWS::MemoryDB::User": ("AuthenticationMode/Passwords/*",),
+    "AWS::OpenSearchService::Domain": ("AdvancedSecurityOptions/MasterUserOptions/MasterUserPassword",),
+    "AWS::RDS::DBCluster": ("MasterUserPassword",),
+    "AWS::RDS::DBInstance": ("MasterUserPassword",),
+    "AWS::Redshift::Cluster": ("MasterUserPassword",),
+    "AWS::RedshiftServerless::Namespace": ("AdminUserPassword",),
+    "AWS::SecretsManager::Secret": ("SecretString",),
+}
+"""By type the properties that are secrets (as of 2026-11-27).
+
+Sources: the properties' own pages in https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/ and
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/security-best-practices.html
+"""
+
 VARIABLES: Mapping[str, tuple[str, ...]] = {
+    "AWS::AppRunner::Service": ("SourceConfiguration/ImageRepository/ImageConfiguration/RuntimeEnvironmentVariables/*/Value",),
     "AWS::Batch::JobDefinition": ("ContainerProperties/Environment/*/Value",),
     "AWS::CodeBuild::Project": ("Environment/EnvironmentVariables/*/Value",),
     "AWS::EC2::Instance": ("UserData",),
@@ -53,7 +151,22 @@ Sources: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-
 https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html
 """
 
-SECRET_WORDS = r"(?i)(?:.*[_/-])?(?:password|passwd|token|api_?key|access_?key|private_?key)"
+PROGRAMS: Mapping[str, tuple[str, ...]] = {
+    "AWS::CodeBuild::Project": ("Source/BuildSpec",),
+    "AWS::EC2::Instance": ("UserData",),
+    "AWS::EC2::LaunchTemplate": ("LaunchTemplateData/UserData",),
+    "AWS::Lambda::Function": ("Code/ZipFile",),
+    "AWS::SageMaker::NotebookInstanceLifecycleConfig": ("OnCreate/*/Content", "OnStart/*/Content"),
+    "AWS::SageMaker::StudioLifecycleConfig": ("StudioLifecycleConfigContent",),
+}
+"""By type the places with programs, in which a secret is a text that a name gets.
+
+Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-add-user-data.html (as of 2026-11-27)
+"""
+
+SECRET_WORDS = (
+    r"(?i)(?:.*[_/-])?(?:\w*(?:password|passwd|passphrase)|pass|token|api_?key|access_?key|client_?secret|private_?key|secret_?key)"
+)
 """The names of what nobody else may read; `secret` is the name of where it lies as well."""
 
 

@@ -62,8 +62,13 @@ def _log_survives(resource: Resource) -> str | None:
     return None
 
 
+def is_protected(resource: Resource) -> bool:
+    """Whether the service surely refuses to delete a database."""
+    return as_bool(resource.get("DeletionProtection")) is True
+
+
 def _protected_survives(resource: Resource) -> str | None:
-    if as_bool(resource.get("DeletionProtection")) is not True:
+    if not is_protected(resource):
         return None
     return "its deletion fails, because DeletionProtection is on: it stays in the account, at your cost"
 

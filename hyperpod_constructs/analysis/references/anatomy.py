@@ -60,6 +60,7 @@ _PARAMETER = (
     "Type",
 )
 _OUTPUT = ("Condition", "Description", "Export", "Value")
+_SECRETS = ("{{resolve:secretsmanager:", "{{resolve:ssm-secure:")
 _OWN = ("AWS::Serverless::", "Custom::")
 _RULE = ("Assertions", "RuleCondition")
 _ASSERTION = ("Assert", "AssertDescription")
@@ -172,6 +173,9 @@ def _of_output(place: Resource, output: Mapping[str, Raw]) -> Iterator[Misrefere
     elif (secret := _secret_in(place.template, output["Value"])) is not None:
         message = f"output {place.logical_id} shows parameter {secret}, which has NoEcho"
         yield Misreference(place, (), message, ABSENT, "no secret")
+    elif any(start in str(output["Value"]) for start in _SECRETS):
+        message = f"output {place.logical_id} resolves a secret, which CloudFormation does in properties of resources only"
+        yield Misreference(place, (), message, ABSENT, "the ARN of the secret")
 
 
 def _no_text(template: Template, value: Raw) -> str | None:

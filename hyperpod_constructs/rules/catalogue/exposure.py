@@ -6,9 +6,19 @@ from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.networks import SUBNET, network_facts
 from hyperpod_constructs.analysis.paths import place_in
-from hyperpod_constructs.analysis.secrets import secret_in
+from hyperpod_constructs.analysis.secrets import password_in, password_of_program, secret_in
 from hyperpod_constructs.analysis.service_ways import is_closed
-from hyperpod_constructs.facts.exposure import BLOCKS, ENCRYPTED, ENCRYPTED_BY_DEFAULT, KEYED, VARIABLES, WAYS_OUT
+from hyperpod_constructs.facts.exposure import (
+    BLOCKS,
+    ENCRYPTED,
+    ENCRYPTED_BY_DEFAULT,
+    KEYED,
+    PASSWORDS,
+    PROGRAMS,
+    PROTECTIONS,
+    VARIABLES,
+    WAYS_OUT,
+)
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import warning
 from hyperpod_constructs.templates.dependencies import named_at
@@ -58,19 +68,19 @@ def buckets_block_public_access(bucket: Resource) -> Hit | None:
 
 @warning(
     "HP-EXP-003",
-    on=(_INSTANCE, _CLUSTER),
+    on=tuple(PASSWORDS),
     title="passwords do not stand in templates",
     why="everybody who can read the template, the stack or its repository has the password",
-    fix="write ManageMasterUserPassword: true, or a reference to a secret: {{resolve:secretsmanager:...}}",
-    allowed="a reference to a secret, or a parameter with NoEcho",
+    fix="write ManageMasterUserPassword: true, or a reference to a secret: {{resolve:secretsmanager:...}}; for a secret, write "
+    "GenerateSecretString",
+    allowed="a reference to a secret, or a parameter with NoEcho and without a default",
     source="https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/security-best-practices.html",
 )
-def passwords_are_not_written(database: Resource) -> Iterator[Hit]:
-    raw = database.raw.get("Properties")
-    written = raw.get("MasterUserPassword") if isinstance(raw, dict) else None
-    text = as_str(database.get("MasterUserPassword"))
-    if isinstance(written, str) and text and "{{resolve:" not in text:
-        yield Hit(database, ("MasterUserPassword",), "the password stands in the template")
+def passwords_are_not_written(resource: Resource) -> Iterator[Hit]:
+    for place in PASSWORDS[resource.type]:
+        for path, value in place_in(resource.get(), place):
+            if value is not ABSENT and (said := password_in(resource, path)) is not None:
+                yield Hit(resource, path, said)
 
 
 _PUBLIC: Mapping[str, str] = {
@@ -128,17 +138,21 @@ def _is_of_http(route: Resource) -> bool:
 
 @warning(
     "HP-EXP-006",
-    on=tuple(VARIABLES),
-    title="secrets do not stand in variables",
+    on=tuple(dict.fromkeys((*VARIABLES, *PROGRAMS))),
+    title="secrets do not stand in variables and programs",
     why="everybody who may describe the resource, or read the template, has the secret",
     fix="give the ARN of the secret, and let the program read it; a container of ECS takes Secrets with ValueFrom",
     allowed="the ARN or the name of a secret",
     source="https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html",
 )
 def secrets_are_read_when_needed(resource: Resource) -> Iterator[Hit]:
-    for place in VARIABLES[resource.type]:
+    for place in VARIABLES.get(resource.type, ()):
         for path, value in place_in(resource.get(), place):
             if (said := secret_in(resource, path, value)) is not None:
+                yield hit(resource, said, *path)
+    for place in PROGRAMS.get(resource.type, ()):
+        for path, _ in place_in(resource.get(), place):
+            if (said := password_of_program(resource, path)) is not None:
                 yield hit(resource, said, *path)
 
 
@@ -161,3 +175,20 @@ def notebooks_stay_inside(resource: Resource) -> Hit | None:
     return hit(
         resource, f"{resource.logical_id} leaves {known[0].resource.logical_id}, which has no route to the internet", way.key
     )
+
+
+@warning(
+    "HP-EXP-008",
+    on=tuple(PROTECTIONS),
+    title="protections of data and machines are not switched off",
+    why="whoever comes near the data or the machine finds it unprotected",
+    fix="leave the property out where the protection is the default, or switch it on",
+    allowed="the protection",
+    source="https://docs.aws.amazon.com/securityhub/latest/userguide/securityhub-controls-reference.html",
+)
+def protections_are_on(resource: Resource) -> Iterator[Hit]:
+    for one in PROTECTIONS[resource.type]:
+        for path, value in place_in(resource.get(), one.path):
+            off = as_bool(value) is False if one.off is False else as_str(value) == one.off
+            if value is not ABSENT and off:
+                yield hit(resource, one.words, *path)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hyperpod_constructs._support.words import enumerated
+from hyperpod_constructs.analysis.bucket_rules import DataBucket, data_buckets, linked, prefix_of, rules_of
 from hyperpod_constructs.analysis.networks import VPC
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, security_groups_of, subnets_of
-from hyperpod_constructs.facts.data_holders import DATA_HOLDERS, KEEPING_POLICIES, POLICY_WORDS
-from hyperpod_constructs.plan.stateful import lost, survives
+from hyperpod_constructs.facts.data_holders import ARCHIVES, DATA_HOLDERS, KEEPING_POLICIES, POLICY_WORDS
+from hyperpod_constructs.plan.stateful import is_protected, lost, survives
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_int, as_items, as_str, at, parts_of
+from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_items, as_str, at
 
 _DELETION = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html"
 _REPLACEMENT = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatereplacepolicy.html"
@@ -111,49 +112,84 @@ def _goes(resource: Resource) -> bool:
     return policy is ABSENT or as_str(policy) == "Delete"
 
 
-def _linked(model: Model) -> Iterator[Resource]:
-    """The buckets that a file system is linked to."""
-    named = (one.get("DataRepositoryPath") for one in model.resources("AWS::FSx::DataRepositoryAssociation"))
-    found = (resource_of(part, "AWS::S3::Bucket") for value in named for part in parts_of(value) if isinstance(part, Reference))
-    return (bucket for bucket in dict.fromkeys(found) if bucket is not None)
+_SURVIVING = ("AWS::ECR::Repository", "AWS::RDS::DBCluster", "AWS::RDS::DBInstance", "AWS::S3::Bucket")
+"""Types whose deletion fails while they hold data or are protected."""
+
+
+def _deletable(model: Model) -> Iterator[Resource]:
+    """What would not go with its stack by itself, and is told to."""
+    there = linked(model)
+    for resource in model.resources(*_SURVIVING):
+        kept = as_str(resource.update_replace_policy) in (*KEEPING_POLICIES, _SNAPSHOT)
+        if as_str(resource.deletion_policy) == "Delete" and (kept or resource in there or is_protected(resource)):
+            yield resource
 
 
 @warning(
     "HP-RET-005",
-    on=_linked,
-    title="a bucket of data is kept by its stack",
-    why="the deletion of the stack fails at a bucket with objects, and whoever empties it for that loses the data",
-    fix="write DeletionPolicy: RetainExceptOnCreate and UpdateReplacePolicy: Retain",
-    allowed="Retain or RetainExceptOnCreate for a bucket that a file system is linked to",
+    on=_deletable,
+    title="data that is kept otherwise is kept by its stack",
+    why="the deletion of the stack fails at a bucket with objects or a protected database; whoever clears the way loses the data",
+    fix="write DeletionPolicy: RetainExceptOnCreate and UpdateReplacePolicy: Retain; Snapshot for a database",
+    allowed="Retain, RetainExceptOnCreate or Snapshot for what a file system is linked to, or what is kept or protected otherwise",
     source=_DELETION,
     silences=("HP-RET-001",),
 )
-def buckets_of_data_are_kept(bucket: Resource) -> Hit | None:
-    policy = as_str(bucket.deletion_policy)
-    text = "a file system is linked to it, and its DeletionPolicy is Delete"
-    return Hit(bucket, (), text, found=policy) if policy == "Delete" else None
+def what_is_kept_is_kept_by_the_stack(resource: Resource) -> Hit:
+    is_linked = resource in linked(resource.template.model)
+    reason = "a file system is linked to it" if is_linked else "its UpdateReplacePolicy or its protection keeps it"
+    return Hit(resource, (), f"{reason}, and its DeletionPolicy is Delete", found="Delete")
 
 
 @warning(
     "HP-RET-007",
-    on=_linked,
+    on=data_buckets,
     title="no rule of a bucket deletes all of its data",
-    why="S3 deletes each object at its age: the data of which the file system shows the names, and what it has exported",
+    why="S3 deletes each object at its age: checkpoints that nobody has copied, and data of which a file system shows the names",
     fix="write a Prefix for what may go",
-    allowed="an expiration of objects with a Prefix, a tag or a size",
+    allowed="an expiration of objects with a Prefix, a tag or a size, not of data that a file system imports",
     source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-expire-general-considerations.html",
 )
-def data_does_not_expire(bucket: Resource) -> Iterator[Hit]:
-    for index, rule in enumerate(as_items(bucket.get("LifecycleConfiguration", "Rules")) or ()):
+def data_does_not_expire(found: DataBucket) -> Iterator[Hit]:
+    for index, rule in rules_of(found.resource):
         expires = [key for key in ("ExpirationDate", "ExpirationInDays") if at(rule, key) is not ABSENT]
-        limits = [key for key in _LIMITS if at(rule, key) not in (ABSENT, "")]
-        if expires and not limits and as_str(at(rule, "Status")) == "Enabled":
-            text = "a file system is linked to it, and a rule without a prefix deletes all objects"
-            yield hit(bucket, text, "LifecycleConfiguration", "Rules", index, expires[0])
+        prefix = prefix_of(rule) if expires else None
+        cleared = [one for one in ("", *found.imported) if prefix is not None and one.startswith(prefix)]
+        if cleared:
+            what = (
+                f"a rule deletes all of {cleared[0]}, which is imported"
+                if prefix
+                else "a rule without a prefix deletes all objects"
+            )
+            yield hit(found.resource, f"{found.why}, and {what}", "LifecycleConfiguration", "Rules", index, expires[0])
 
 
-_LIMITS = ("ObjectSizeGreaterThan", "ObjectSizeLessThan", "Prefix", "TagFilters")
-"""The properties of a rule without which it is for all objects."""
+@warning(
+    "HP-RET-008",
+    on=data_buckets,
+    title="data that a file system imports is not archived",
+    why="Lustre cannot read an object of an archive: each file is an error until somebody restores its object",
+    fix="write a Prefix for what nobody reads, or take GLACIER_IR, whose objects are read at once",
+    allowed="STANDARD_IA, INTELLIGENT_TIERING without archives, or GLACIER_IR",
+    source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/restoring-objects.html",
+)
+def imported_data_is_not_archived(found: DataBucket) -> Iterator[Hit]:
+    for index, rule in rules_of(found.resource):
+        steps = [as_str(at(step, "StorageClass")) for step in as_items(at(rule, "Transitions")) or ()]
+        cold = next((step for step in steps if step in ARCHIVES), None)
+        if cold is not None and _is_read(found, rule):
+            text = f"objects that a file system imports go to {cold}"
+            yield hit(found.resource, text, "LifecycleConfiguration", "Rules", index, "Transitions")
+    for index, tiers in enumerate(as_items(found.resource.get("IntelligentTieringConfigurations")) or ()):
+        if _is_read(found, tiers):
+            text = "objects that a file system imports go to an archive of Intelligent-Tiering"
+            yield hit(found.resource, text, "IntelligentTieringConfigurations", index)
+
+
+def _is_read(found: DataBucket, rule: Value) -> bool:
+    """Whether a rule is for all that a file system imports under a prefix."""
+    prefix = prefix_of(rule)
+    return prefix is not None and any(one.startswith(prefix) for one in found.imported)
 
 
 @error(
@@ -175,15 +211,30 @@ def policies_have_known_words(resource: Resource) -> Iterator[Hit]:
 
 @warning(
     "HP-RET-006",
-    on="AWS::RDS::DBInstance",
-    at=("BackupRetentionPeriod",),
-    title="databases have backups",
-    why="without automatic backups all that was written since the last snapshot goes with the instance",
-    fix="write a BackupRetentionPeriod of 1 to 35 days",
-    allowed="1 to 35 days",
+    on=("AWS::RDS::DBInstance", FILE_SYSTEM),
+    title="databases and file systems of homes have backups",
+    why="without automatic backups all that was written since the last snapshot goes with the database or the file system",
+    fix="write a BackupRetentionPeriod of 1 to 35 days, or AutomaticBackupRetentionDays of 1 to 90 days",
+    allowed="1 day or more",
     source="https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_WorkingWithAutomatedBackups.html",
 )
-def databases_have_backups(database: Resource) -> str | None:
-    copy = any(database.get(key) is not ABSENT for key in ("DBClusterIdentifier", "SourceDBInstanceIdentifier"))
-    off = as_int(database.get("BackupRetentionPeriod")) == 0
-    return f"{database.logical_id} keeps no backups" if off and not copy else None
+def databases_have_backups(resource: Resource) -> Hit | None:
+    """Of a database, and of a file system that is not Lustre: scratch data is linked to S3 instead."""
+    path = next((path for path in _BACKUPS if as_int(resource.get(*path)) == 0), None)
+    copy = any(resource.get(key) is not ABSENT for key in ("DBClusterIdentifier", "SourceDBInstanceIdentifier"))
+    elsewhere = resource.type == FILE_SYSTEM and bool(resource.template.model.resources("AWS::Backup::BackupSelection"))
+    if path is None or copy or elsewhere:
+        return None
+    return hit(resource, f"{resource.logical_id} keeps no backups", *path)
+
+
+_BACKUPS = (
+    ("BackupRetentionPeriod",),
+    ("OntapConfiguration", "AutomaticBackupRetentionDays"),
+    ("OpenZFSConfiguration", "AutomaticBackupRetentionDays"),
+    ("WindowsConfiguration", "AutomaticBackupRetentionDays"),
+)
+"""The properties with the days that backups are kept.
+
+Source: https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemOpenZFSConfiguration.html (as of 2026-11-27)
+"""

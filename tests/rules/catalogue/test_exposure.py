@@ -176,7 +176,11 @@ CODE = {
         ("HF_TOKEN", "hf_abcdefghijk", ["HP-EXP-006"]),
         ("PASSWORD", "short", []),
         ("PASSWORD", "slurm/password", []),
-        ("PASSWORD", {"Ref": "Password"}, []),
+        ("PASSWORD", {"Ref": "Password"}, ["HP-EXP-006"]),
+        ("ADDRESS", {"Fn::Sub": "mysql://slurm:${Password}@books"}, ["HP-EXP-006"]),
+        ("ADDRESS", "mysql://slurm:Slurm-2026@books", ["HP-EXP-006"]),
+        ("ADDRESS", "mysql://books:3306", []),
+        ("dbPassword", "Slurm-2026", ["HP-EXP-006"]),
         ("PASSWORD_ARN", "abcdefghijk", []),
     ],
 )
@@ -244,3 +248,91 @@ INSIDE: Template = {
 )
 def test_a_notebook_stays_in_a_network_without_internet(changes: dict[str, Any], rules: list[str]) -> None:
     assert [rule for rule in rules_of(edited(INSIDE, changes)) if rule.startswith("HP-EXP")] == rules
+
+
+@pytest.mark.parametrize(
+    ("line", "rules"),
+    [
+        ("export DB_PASSWORD=Slurm-2026", ["HP-EXP-006"]),
+        ("WANDB_API_KEY='0123456789abcdef'", ["HP-EXP-006"]),
+        ("export DB_PASSWORD=$(aws secretsmanager get-secret-value --secret-id books)", []),
+        ("export DB_PASSWORD=$PASSWORD", []),
+        ("PASSWORD_FILE=password-of-books", []),
+    ],
+)
+def test_secrets_in_programs(line: str, rules: list[str]) -> None:
+    script = {"Fn::Base64": f"#!/bin/bash\n{line}\necho done\n"}
+    start = {"Type": "AWS::SageMaker::NotebookInstanceLifecycleConfig", "Properties": {"OnStart": [{"Content": script}]}}
+    assert [rule for rule in rules_of(edited(BASE, {"Start": start})) if rule.startswith("HP-EXP")] == rules
+
+
+@pytest.mark.parametrize(
+    ("parameter", "rules"),
+    [
+        ({"NoEcho": True}, []),
+        ({"NoEcho": "true", "Default": ""}, []),
+        ({"NoEcho": True, "Default": "Slurm-2026"}, ["HP-EXP-003"]),
+        ({}, ["HP-EXP-003"]),
+        ({"NoEcho": False}, ["HP-EXP-003"]),
+    ],
+)
+def test_passwords_in_parameters(parameter: dict[str, Any], rules: list[str]) -> None:
+    template = edited(BASE, {**GIVEN, "Database/MasterUserPassword": {"Ref": "Password"}})
+    given = {**template, "Parameters": {"Password": {"Type": "String", **parameter}}}
+    assert [rule for rule in rules_of(given) if rule.startswith("HP-EXP")] == rules
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ('{"username": "slurm", "password": "Slurm-2026"}', ["HP-EXP-003"]),
+        ("Slurm-2026", ["HP-EXP-003"]),
+        ('{"username": "slurm", "host": "books.example.com"}', []),
+        ('{"password": "replace-me-later"}', []),
+    ],
+)
+def test_values_of_secrets(text: str, rules: list[str]) -> None:
+    secret = {"Type": "AWS::SecretsManager::Secret", **KEPT, "Properties": {"SecretString": text}}
+    assert [rule for rule in rules_of(edited(BASE, {"Books": secret})) if rule.startswith("HP-EXP")] == rules
+
+
+@pytest.mark.parametrize(
+    ("options", "rules"),
+    [
+        ({"MetadataOptions": {"HttpTokens": "optional"}}, ["HP-EXP-008"]),
+        ({"MetadataOptions": {"HttpTokens": "required"}}, []),
+        ({"BlockDeviceMappings": [{"DeviceName": "/dev/xvda", "Ebs": {"Encrypted": False}}]}, ["HP-EXP-008"]),
+        ({"BlockDeviceMappings": [{"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 100}}]}, []),
+    ],
+)
+def test_protections_are_not_switched_off(options: dict[str, Any], rules: list[str]) -> None:
+    machines = {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": options}}
+    assert [rule for rule in rules_of(edited(BASE, {"Machines": machines})) if rule.startswith("HP-EXP")] == rules
+
+
+def test_a_key_is_rotated() -> None:
+    symmetric = edited(BASE, {"Key/Origin": REMOVED, "Key/EnableKeyRotation": False})
+    assert [rule for rule in rules_of(symmetric) if rule.startswith("HP-EXP")] == ["HP-EXP-008"]
+
+
+@pytest.mark.parametrize(("days", "rules"), [(0, ["HP-RET-006"]), (7, [])])
+def test_file_systems_of_homes_have_backups(days: int, rules: list[str]) -> None:
+    homes = {
+        "Type": "AWS::FSx::FileSystem",
+        **KEPT,
+        "Properties": {"FileSystemType": "OPENZFS", "OpenZFSConfiguration": {"AutomaticBackupRetentionDays": days}},
+    }
+    assert [rule for rule in rules_of(edited(BASE, {"Shared": homes})) if rule.startswith("HP-RET")] == rules
+
+
+@pytest.mark.parametrize(
+    ("changes", "rules"),
+    [
+        ({"Database/.DeletionPolicy": "Delete", "Database/DeletionProtection": True}, ["HP-RET-005"]),
+        ({"Database/DeletionProtection": True}, []),
+        ({"Data/.DeletionPolicy": "Delete"}, ["HP-RET-005"]),
+        ({"Data/.DeletionPolicy": "Delete", "Data/.UpdateReplacePolicy": "Delete"}, []),
+    ],
+)
+def test_what_is_kept_otherwise_is_kept_by_the_stack(changes: dict[str, Any], rules: list[str]) -> None:
+    assert [rule for rule in rules_of(edited(BASE, changes)) if rule.startswith("HP-RET")] == rules

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rules.catalogue.cases import Case, edited
-from tests.rules.catalogue.templates import slurm
+from tests.rules.catalogue.templates import KEPT, slurm
 from tests.rules.catalogue.test_file_systems import openzfs
 
 MOUNT = "Cluster/InstanceGroups/2/InstanceStorageConfigs/1/FsxLustreConfig"
@@ -18,6 +18,19 @@ HOST = "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com"
 
 def expiring(**limits: str) -> dict[str, Any]:
     return {"Rules": [{"Id": "old", "Status": "Enabled", "ExpirationInDays": 30, **limits}]}
+
+
+def archiving(storage_class: str, **limits: str) -> dict[str, Any]:
+    steps = [{"StorageClass": storage_class, "TransitionInDays": 90}]
+    return {"Rules": [{"Id": "cold", "Status": "Enabled", "Transitions": steps, **limits}]}
+
+
+def kept(**properties: Any) -> dict[str, Any]:
+    return {"Type": "AWS::S3::Bucket", **KEPT, "Properties": properties}
+
+
+def tiered(**limits: str) -> list[dict[str, Any]]:
+    return [{"Id": "cold", "Status": "Enabled", "Tierings": [{"AccessTier": "ARCHIVE_ACCESS", "Days": 120}], **limits}]
 
 
 CASES = [
@@ -47,6 +60,36 @@ CASES = [
     ),
     Case(
         "HP-RET-007", slurm(), {"Data/LifecycleConfiguration": expiring(Prefix="")}, {"Scripts/LifecycleConfiguration": expiring()}
+    ),
+    Case(
+        "HP-RET-007",
+        slurm(),
+        {"Data/LifecycleConfiguration": expiring(Prefix="data")},
+        {"Data/LifecycleConfiguration": expiring(Prefix="datasets/old/")},
+    ),
+    Case(
+        "HP-RET-007",
+        slurm(),
+        {"Checkpoints": kept(LifecycleConfiguration=expiring())},
+        {"AccessLogs": kept(LifecycleConfiguration=expiring())},
+    ),
+    Case(
+        "HP-RET-008",
+        slurm(),
+        {"Data/LifecycleConfiguration": archiving("DEEP_ARCHIVE")},
+        {"Data/LifecycleConfiguration": archiving("GLACIER_IR")},
+    ),
+    Case(
+        "HP-RET-008",
+        slurm(),
+        {"Data/LifecycleConfiguration": archiving("GLACIER")},
+        {"Data/LifecycleConfiguration": archiving("GLACIER", Prefix="old/")},
+    ),
+    Case(
+        "HP-RET-008",
+        slurm(),
+        {"Data/IntelligentTieringConfigurations": tiered()},
+        {"Data/IntelligentTieringConfigurations": tiered(Prefix="old/")},
     ),
     Case("HP-RET-004", slurm(), {"FileSystem/.UpdateReplacePolicy": "RetainExceptOnCreate"}, {}),
     Case("HP-RET-004", slurm(), {"Scripts/.DeletionPolicy": "Keep"}, {"Scripts/.DeletionPolicy": "RetainExceptOnCreate"}),

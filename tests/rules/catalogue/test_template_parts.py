@@ -114,6 +114,8 @@ def test_rules_of_a_template(rule: dict[str, Any], found: list[str]) -> None:
         ({}, outputs({"Ref": "Names"}), ["HP-REF-010"]),
         ({}, outputs({"Fn::Join": [",", {"Ref": "Names"}]}), []),
         ({}, outputs({"Ref": "Secret"}), ["HP-REF-010"]),
+        ({}, outputs({"Fn::Sub": "{{resolve:secretsmanager:${Vpc}:SecretString:password}}"}), ["HP-REF-010"]),
+        ({}, outputs("{{resolve:ssm:/team/address}}"), []),
         ({}, outputs({"Ref": "Vpc"}, Condition="IsProduction"), ["HP-REF-001"]),
     ],
 )

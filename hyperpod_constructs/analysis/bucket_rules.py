@@ -1,0 +1,72 @@
+"""Buckets of data: which file systems read them, under which prefixes, and which objects their rules are for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hyperpod_constructs.facts.data_holders import DATA_WORDS, KEEPING_POLICIES
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_bool, as_items, as_str, at, parts_of
+
+BUCKET, _LINK = "AWS::S3::Bucket", "AWS::FSx::DataRepositoryAssociation"
+_LIMITS = ("ObjectSizeGreaterThan", "ObjectSizeLessThan", "TagFilters")
+"""The properties of a rule without which it is for all objects of its prefix."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataBucket:
+    """A bucket with data that nobody deletes by age.
+
+    :param why: what tells so, in words.
+    :param imported: the prefixes that a file system imports, where they are known.
+    """
+
+    resource: Resource
+    why: str
+    imported: Sequence[str]
+
+
+def linked(model: Model) -> dict[Resource, list[str]]:
+    """The buckets that a file system is linked to, with the known prefixes that it imports."""
+    found: dict[Resource, list[str]] = {}
+    for link in model.resources(_LINK):
+        parts = parts_of(link.get("DataRepositoryPath"))
+        for index, part in enumerate(parts):
+            bucket = resource_of(part, BUCKET) if isinstance(part, Reference) else None
+            if bucket is not None:
+                found.setdefault(bucket, []).extend(_prefix(parts[index + 1 :]) if _imports(link) else ())
+    return found
+
+
+def _prefix(behind: Sequence[object]) -> tuple[str, ...]:
+    """The prefix that follows a bucket; empty if it is not known."""
+    return ("".join(map(str, behind)).removeprefix("/"),) if all(isinstance(part, str) for part in behind) else ()
+
+
+def _imports(link: Resource) -> bool:
+    events = as_items(link.get("S3", "AutoImportPolicy", "Events"))
+    return bool(events) or as_bool(link.get("BatchImportMetaDataOnCreate")) is True
+
+
+def data_buckets(model: Model) -> Iterator[DataBucket]:
+    """Buckets that a file system is linked to, and kept ones whose name says that data is in them."""
+    found = linked(model)
+    for bucket, imported in found.items():
+        yield DataBucket(bucket, "a file system is linked to it", imported)
+    for bucket in model.resources(BUCKET):
+        kept = as_str(bucket.deletion_policy) in KEEPING_POLICIES
+        if kept and bucket not in found and DATA_WORDS.search(bucket.logical_id):
+            yield DataBucket(bucket, "its stack keeps it", ())
+
+
+def rules_of(bucket: Resource) -> Iterator[tuple[int, Value]]:
+    """The rules of a bucket's lifecycle, each with its index."""
+    return enumerate(as_items(bucket.get("LifecycleConfiguration", "Rules")) or ())
+
+
+def prefix_of(rule: Value) -> str | None:
+    """The prefix whose objects an enabled rule is for; `None` if the rule is off, not for all of them, or not known."""
+    limited = any(at(rule, key) is not ABSENT for key in _LIMITS)
+    prefix = at(rule, "Prefix")
+    return None if limited or as_str(at(rule, "Status")) != "Enabled" else "" if prefix is ABSENT else as_str(prefix)
