@@ -121,7 +121,7 @@ class Delivery:
     @cached_property
     def admissions(self) -> tuple[Admission, ...]:
         """The policies of the receiver, sure and possible."""
-        return tuple(_admissions(self.receiver, self.facts.to))
+        return tuple(admissions(self.receiver, self.facts.to))
 
     @cached_property
     def admitting(self) -> tuple[Admission, ...]:
@@ -319,7 +319,11 @@ def _has_acl(receiver: Resource) -> bool:
     return receiver.get("AccessControl") is not ABSENT
 
 
-def _admissions(receiver: Resource, to: str) -> Iterator[Admission]:
+def admissions(receiver: Resource, to: str) -> Iterator[Admission]:
+    """The policies, sure and possible, of a receiver.
+
+    :param to: its kind, in the words of `facts.senders.RECEIVERS`.
+    """
     for type_, key in RECEIVERS[to].policies.items():
         for policy in receiver.template.model.resources(type_):
             permission = type_ == _PERMISSION

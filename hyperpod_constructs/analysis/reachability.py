@@ -159,6 +159,7 @@ def _uses(group: NodeGroup) -> frozenset[facts.Use]:
         facts.Use.POD_IDENTITIES: on_eks and _has_pod_identities(group),
         facts.Use.SECRET: given(group.cluster.get(*ACCOUNTING, "SecretArn")) is True,
         facts.Use.DATA: _reads_a_bucket(group),
+        facts.Use.IMAGES: _pulls_in_network(group),
     }
     return frozenset(use for use, holds in used.items() if holds)
 
@@ -167,6 +168,15 @@ def _reads_a_bucket(group: NodeGroup) -> bool:
     """Whether the role of a group surely may read objects of a bucket of the templates: they are for its jobs."""
     role = resource_of(group.get("ExecutionRole"), ROLE)
     return role is not None and bool(role.template.model.cached((_reads_a_bucket, role), lambda: _may_read(role)))
+
+
+def _pulls_in_network(group: NodeGroup) -> bool:
+    """Whether nodes surely may pull images, and their network has an endpoint for that."""
+    role = resource_of(group.get("ExecutionRole"), ROLE)
+    vpcs = {subnet.vpc for subnet in group.subnet_facts() if subnet.vpc is not None} if role is not None else set()
+    model = group.resource.template.model
+    inner = any(network_facts(model).interface_endpoint(vpc, facts.REGISTRY)[0] is not None for vpc in vpcs)
+    return inner and role is not None and role_facts(role).identity.allows(Call("ecr:BatchGetImage")) is True
 
 
 def _may_read(role: Resource) -> bool:
@@ -210,7 +220,7 @@ def _objects(group: NodeGroup, uses: frozenset[facts.Use]) -> Iterator[Value]:
     arns = s3_uri_arns(group.get("LifeCycleConfig", "SourceS3Uri")) if facts.Use.SCRIPTS in uses else None
     if arns is not None:
         yield arns[1]
-    if facts.Use.KUBERNETES in uses:
+    if uses & {facts.Use.KUBERNETES, facts.Use.IMAGES}:
         first, last = facts.LAYERS
         yield joined([first, group.resource.template.environment.region or UNKNOWN, last, UNKNOWN])
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.answers import all_of, any_of
-from hyperpod_constructs.analysis.arns import s3_uri_arns
 from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.contexts import OF_SERVICE
 from hyperpod_constructs.analysis.deliveries import Caller, deliveries
-from hyperpod_constructs.analysis.node_places import BUCKET, arn_at, bucket_at
+from hyperpod_constructs.analysis.links import links
+from hyperpod_constructs.analysis.node_places import arn_at
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.policy_document import Call, Statement, layer_of
 from hyperpod_constructs.analysis.regions import region_of
@@ -22,8 +22,8 @@ from hyperpod_constructs.analysis.resource_policies import key_named, key_of
 from hyperpod_constructs.facts.policies import (
     AUTO_SCALING,
     AUTO_SCALING_MAY,
+    EXPORTS_MAY,
     KEY_USERS,
-    LINKED,
     LINKS,
     LINKS_MAY,
     NOTIFIERS_MAY,
@@ -32,7 +32,7 @@ from hyperpod_constructs.facts.policies import (
 )
 from hyperpod_constructs.facts.senders import RECEIVERS
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, as_str, at, joined, parts_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_bool, as_items, as_str, at, joined, parts_of
 
 _LAUNCH_TEMPLATE, _KEYS_OF_DISKS = "AWS::EC2::LaunchTemplate", "LaunchTemplateData/BlockDeviceMappings/*/Ebs/KmsKeyId"
 _GRANTS: Context = {"aws:principalarn": UNKNOWN, "kms:grantisforawsresource": "true"}
@@ -123,17 +123,15 @@ def _of_disks(model: Model) -> Iterator[KeyUse]:
 
 
 def _of_links(model: Model) -> Iterator[KeyUse]:
-    """The keys of buckets that Lustre reads and writes, where a statement is meant for its role."""
-    for type_, paths in LINKED.items():
-        for resource in model.resources(type_):
-            for place, value in (one for path in paths for one in place_in(resource.get(), path)):
-                arns = s3_uri_arns(value)
-                bucket = None if arns is None else bucket_at(model, arns[0]) or resource_of(parts_of(arns[0])[-1], BUCKET)
-                key, region = key_of(bucket), region_of(resource)
-                if key is not None and any(_names(one, Caller(LINKS, region)) for one in layer_of(key.get("KeyPolicy")).statements):
-                    via: Value = f"s3.{region}.amazonaws.com" if region else UNKNOWN
-                    context = {"aws:principalarn": UNKNOWN, "kms:viaservice": via, "kms:calleraccount": resource.template.owner}
-                    yield KeyUse(resource, place, key, (LINKS,), LINKS_MAY, context, True)
+    """The keys of buckets that Lustre reads and writes."""
+    for link in links(model):
+        key, region = key_of(link.bucket), region_of(link.resource)
+        if key is not None:
+            via: Value = f"s3.{region}.amazonaws.com" if region else UNKNOWN
+            of_bucket = as_bool(at((as_items(link.bucket.get(*_RULES)) or (ABSENT,))[0], "BucketKeyEnabled")) is True
+            encrypted = {"kms:encryptioncontext:aws:s3:arn": link.arns[0] if of_bucket else link.arns[1]}
+            context = {**link.context, **encrypted, "kms:viaservice": via, "kms:calleraccount": link.resource.template.owner}
+            yield KeyUse(link.resource, link.path, key, (LINKS,), EXPORTS_MAY if link.exports else LINKS_MAY, context, True)
 
 
 def _of_bucket(bucket: Resource) -> tuple[Path, Value, str]:

@@ -26,7 +26,9 @@ _ZONE = "AWS::Route53::HostedZone"
 _FEWEST_BESIDE_A_WAY = 4
 """Interface endpoints of a VPC that has closed subnets beside others with a way out."""
 _OF_AWS = ("amazonaws.com", "amazonaws.com.cn", "api.aws", "amazonwebservices.com.cn")
-_CALLER = "aws:principalaccount"
+_CALLER, _ORGANIZATION = "aws:principalaccount", "aws:resourceorgid"
+_AWS = "aws"
+"""Stands for the account and the organization of AWS, which are nobody else's."""
 
 
 def to_service(source: Side, service: facts.Service, objects: Sequence[Value] = ()) -> Iterator[Hop]:
@@ -141,13 +143,15 @@ def _of_what(answers: Sequence[bool | None], objects: Sequence[Value]) -> str:
 
 
 def _accounts(resource: Value | None, account: Value) -> Context:
-    """The keys with the account of the nodes: that of the caller, and of a bucket of the templates.
+    """The keys with an account: that of the nodes, which call and have the templates' buckets, and AWS's for layers of images.
 
     Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html
     """
     parts = () if resource is None else parts_of(resource)
     own_bucket = any(isinstance(part, Reference) and target_of(part).type == BUCKET for part in parts)
-    return dict.fromkeys((_CALLER, *OF_OWNER) if own_bucket else (_CALLER,), account)
+    of_aws = bool(parts) and isinstance(parts[0], str) and parts[0].startswith(facts.LAYERS[0])
+    owner = dict.fromkeys((*OF_OWNER, _ORGANIZATION), _AWS) if of_aws else dict.fromkeys(OF_OWNER, account) if own_bucket else {}
+    return {_CALLER: account, **owner}
 
 
 def _allows(layer: Layer, call: Call) -> bool | None:

@@ -31,6 +31,7 @@ class Use(Enum):
     POD_IDENTITIES = "pod identities"
     SECRET = "the secret of the accounting database"
     DATA = "objects of a bucket"
+    IMAGES = "images, past an endpoint of their registry"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,13 +48,17 @@ class Service:
     """A call that nodes make, which an endpoint's policy must allow; `None` if nodes make several, and may do with one."""
 
 
-S3 = Service(name="s3", fatal=frozenset({Use.SCRIPTS, Use.KUBERNETES}), wanted=frozenset({Use.DATA}), action="s3:GetObject")
+REGISTRY = "ecr.dkr"
+"""The service from which images are pulled."""
+S3 = Service(
+    name="s3", fatal=frozenset({Use.SCRIPTS, Use.KUBERNETES}), wanted=frozenset({Use.DATA, Use.IMAGES}), action="s3:GetObject"
+)
 
 SERVICES = (
     S3,
     Service(name="ec2", fatal=frozenset({Use.KUBERNETES}), action="ec2:DescribeInstances"),
     Service(name="ecr.api", fatal=frozenset({Use.KUBERNETES}), action="ecr:GetAuthorizationToken"),
-    Service(name="ecr.dkr", fatal=frozenset({Use.KUBERNETES}), action="ecr:BatchGetImage"),
+    Service(name=REGISTRY, fatal=frozenset({Use.KUBERNETES}), action="ecr:BatchGetImage"),
     Service(name="logs", wanted=frozenset({Use.ALWAYS}), action="logs:PutLogEvents"),
     Service(name="ssm", wanted=frozenset({Use.ALWAYS}), action="ssm:UpdateInstanceInformation"),
     Service(name="ssmmessages", wanted=frozenset({Use.ALWAYS}), action="ssmmessages:OpenControlChannel"),

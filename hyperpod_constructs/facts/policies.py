@@ -200,13 +200,14 @@ KEY_USERS: Mapping[str, KeyUser] = {
 }
 """Such services by the type of the resource."""
 
-LINKS = "AWSServiceRoleForFSxS3Access"
-LINKS_MAY = ("kms:Decrypt",)
+LINKS, LINKS_PATH = "AWSServiceRoleForFSxS3Access", "aws-service-role/s3.data-source.lustre.fsx.amazonaws.com"
+LINKS_MAY, EXPORTS_MAY = ("kms:Decrypt",), ("kms:Decrypt", "kms:GenerateDataKey")
+EXPORTED = (("S3", "AutoExportPolicy"), ("LustreConfiguration", "ExportPath"))
 LINKED: Mapping[str, tuple[str, ...]] = {
     "AWS::FSx::DataRepositoryAssociation": ("DataRepositoryPath",),
     "AWS::FSx::FileSystem": ("LustreConfiguration/ImportPath",),
 }
-"""The role by which Lustre reads a linked bucket, what it does with the bucket's key, and the properties with the bucket, by type.
+"""The role by which Lustre uses a linked bucket, what it does with the bucket's key, and the properties with the bucket, by type.
 
 Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/s3-server-side-encryption-support.html (as of 2026-11-26)
 """

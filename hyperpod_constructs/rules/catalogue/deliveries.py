@@ -8,6 +8,7 @@ from functools import partial
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.deliveries import Refused, deliveries, refused
+from hyperpod_constructs.analysis.links import links
 from hyperpod_constructs.rules.finding import Hit, Level, hit
 from hyperpod_constructs.rules.rule import ORDER, error, rule
 from hyperpod_constructs.templates.model import Model, Resource
@@ -49,7 +50,14 @@ def _place(one: Refused) -> Resource | None:
     source=_NOTIFICATIONS,
 )
 def receivers_are_open_at_once(model: Model) -> Iterator[Hit]:
-    return _hits(model, tested=True)
+    yield from _hits(model, tested=True)
+    denials = ((policy.resource, (policy, call, link)) for link in links(model) for policy, call in link.denials)
+    for place, found in grouped(denials).items():
+        calls = enumerated(dict.fromkeys(call.action for _, call, _ in found))
+        users = tuple(dict.fromkeys(link.resource for _, _, link in found))
+        names = enumerated(one.logical_id for one in users)
+        text = f"the policy of {found[0][2].bucket.logical_id} denies {calls} to FSx, which calls from outside the VPC for {names}"
+        yield hit(place, text, *found[0][0].path, covers=users)
 
 
 @_open(

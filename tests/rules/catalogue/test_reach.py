@@ -406,6 +406,30 @@ def test_nodes_reach_the_buckets_that_their_role_reads() -> None:
     assert reached(bare(S3Endpoint=REMOVED)) == {(USE, "NodeSubnet")}
 
 
+HERE = {"StringEquals": {"aws:ResourceAccount": ref("AWS::AccountId")}}
+LAYERS = {**ALLOW, "Action": "s3:GetObject", "Resource": {"Fn::Sub": "arn:aws:s3:::prod-${AWS::Region}-starport-layer-bucket/*"}}
+
+
+@pytest.mark.parametrize(
+    ("endpoints", "policies", "found"),
+    [
+        ([], [{**ALLOW, "Condition": HERE}], set()),
+        (["ecr.api", "ecr.dkr"], [{**ALLOW, "Condition": HERE}], {("HP-REACH-001", "S3Endpoint")}),
+        (["ecr.api", "ecr.dkr"], [{**ALLOW, "Condition": HERE}, LAYERS], set()),
+        (["ecr.api", "ecr.dkr"], [ALLOW], set()),
+    ],
+)
+def test_who_pulls_images_in_a_closed_network_reads_their_layers_in_a_bucket_of_aws(
+    endpoints: list[str], policies: list[Template], found: set[tuple[str, str]]
+) -> None:
+    pulling = closed(slurm(), *OPERATION, *endpoints)
+    reader = {"Effect": "Allow", "Action": "ecr:BatchGetImage", "Resource": "*"}
+    properties = {"RoleName": ref("Role"), "PolicyName": "pull", "PolicyDocument": policy(reader)}
+    pull = {"Type": "AWS::IAM::RolePolicy", "Properties": properties}
+    changes = {"S3Endpoint/PolicyDocument": policy(*policies), "Pull": pull}
+    assert reached(edited(pulling, changes)) == found
+
+
 @pytest.mark.parametrize(("prefix_list", "found"), [("pl-7ba54012", {(USE, "NodeGroup")}), ("pl-0123456789abcdef0", set())])
 def test_lists_of_aws_have_no_addresses_of_a_vpc(prefix_list: str, found: set[tuple[str, str]]) -> None:
     rule = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "DestinationPrefixListId": prefix_list}

@@ -1,0 +1,90 @@
+"""Links of Lustre to buckets: the policies of the bucket and of its key let the role of FSx in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import REMOVED, edited
+from tests.rules.catalogue.templates import Template, rules_of
+from tests.rules.catalogue.test_refused_calls import ROOT, allow
+
+ROLE_OF_FSX = (
+    "arn:aws:iam::${AWS::AccountId}:role/aws-service-role/s3.data-source.lustre.fsx.amazonaws.com/AWSServiceRoleForFSxS3Access_fs-*"
+)
+USE = ["kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"]
+AS_FSX = {"ArnLike": {"aws:PrincipalArn": {"Fn::Sub": ROLE_OF_FSX}}}
+OTHERS = {"ArnNotLike": {"aws:PrincipalArn": {"Fn::Sub": ROLE_OF_FSX}}}
+ELSEWHERE = {"StringNotEquals": {"aws:SourceVpce": "vpce-0123456789abcdef0"}}
+KEPT = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
+SIDE: dict[str, Any] = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": {"Fn::GetAtt": ["Key", "Arn"]}}
+BASE: Template = {
+    "AWSTemplateFormatVersion": "2010-09-09",
+    "Resources": {
+        "Key": {
+            "Type": "AWS::KMS::Key",
+            **KEPT,
+            "Properties": {
+                "KeyPolicy": {
+                    "Version": "2012-10-17",
+                    "Statement": [allow("kms:*", Principal=ROOT), allow(USE, Principal={"AWS": "*"}, Condition=AS_FSX)],
+                }
+            },
+        },
+        "Data": {
+            "Type": "AWS::S3::Bucket",
+            **KEPT,
+            "Properties": {
+                "BucketEncryption": {
+                    "ServerSideEncryptionConfiguration": [{"BucketKeyEnabled": True, "ServerSideEncryptionByDefault": SIDE}]
+                }
+            },
+        },
+        "Link": {
+            "Type": "AWS::FSx::DataRepositoryAssociation",
+            "Properties": {
+                "FileSystemId": "fs-0123456789abcdef0",
+                "FileSystemPath": "/data",
+                "DataRepositoryPath": {"Fn::Sub": "s3://${Data}/sets"},
+                "S3": {"AutoExportPolicy": {"Events": ["NEW"]}},
+            },
+        },
+    },
+}
+OF_FSX = "Key/KeyPolicy/Statement/1"
+NAMED = {"Data/BucketName": "sets-of-speech", "Link/DataRepositoryPath": "s3://sets-of-speech/sets"}
+
+
+def of_bucket(*statements: dict[str, Any]) -> Template:
+    properties = {"Bucket": {"Ref": "Data"}, "PolicyDocument": {"Version": "2012-10-17", "Statement": list(statements)}}
+    return {"Type": "AWS::S3::BucketPolicy", "Properties": properties}
+
+
+def deny(action: Any, condition: Template, resource: Any = "${Data.Arn}/*") -> dict[str, Any]:
+    return {"Effect": "Deny", "Principal": "*", "Action": action, "Resource": {"Fn::Sub": resource}, "Condition": condition}
+
+
+def context(arn: str) -> Template:
+    return {**AS_FSX, "StringLike": {"kms:EncryptionContext:aws:s3:arn": arn}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({}, []),
+        ({OF_FSX: REMOVED}, ["HP-KEY-002"]),
+        ({f"{OF_FSX}/Action": ["kms:Decrypt", "kms:DescribeKey"]}, ["HP-KEY-002"]),
+        ({f"{OF_FSX}/Action": ["kms:Decrypt", "kms:DescribeKey"], "Link/S3": REMOVED}, []),
+        ({**NAMED, f"{OF_FSX}/Condition": context("arn:aws:s3:::sets-of-speech")}, []),
+        ({**NAMED, f"{OF_FSX}/Condition": context("arn:aws:s3:::sets-of-speech/*")}, ["HP-KEY-002"]),
+        ({"Policy": of_bucket(deny("s3:GetObject", ELSEWHERE))}, ["HP-DLV-001"]),
+        ({"Policy": of_bucket(deny("s3:ListBucket", ELSEWHERE, "${Data.Arn}"))}, ["HP-DLV-001"]),
+        ({"Policy": of_bucket(deny("s3:GetObject", {**ELSEWHERE, **OTHERS}))}, []),
+        ({"Policy": of_bucket(deny("s3:PutObject", ELSEWHERE))}, ["HP-DLV-001"]),
+        ({"Policy": of_bucket(deny("s3:PutObject", ELSEWHERE)), "Link/S3": REMOVED}, []),
+        ({"Policy": of_bucket(deny("s3:DeleteBucket", ELSEWHERE, "${Data.Arn}"))}, []),
+    ],
+)
+def test_fsx_may_use_a_linked_bucket_and_its_key_from_outside(changes: Template, found: list[str]) -> None:
+    assert rules_of(edited(BASE, changes)) == found
