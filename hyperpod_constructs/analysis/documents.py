@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from hyperpod_constructs.analysis.arns import Arn
 from hyperpod_constructs.analysis.conditions import is_operator
+from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.ends import ends
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.policy_document import Statement, listed
@@ -19,7 +20,7 @@ from hyperpod_constructs.facts.policies import ACTIONS_OF, DOCUMENTS, POLICIES_O
 from hyperpod_constructs.facts.regions import partition
 from hyperpod_constructs.templates.globs import Digits, Segment, glob
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_str, at, joined, parts_of, shown
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_str, at, joined, parts_of, shown
 
 _UNKNOWN, _NAME = "\0", "\1"
 """Parts of a pattern that are not known; the second ones are names without a slash."""
@@ -63,11 +64,12 @@ def documents(model: Model) -> Iterator[tuple[Resource, tuple[str | int, ...], K
 
 def _written(model: Model) -> Iterator[Written]:
     for resource, place, kind in documents(model):
-        raw = resource.get(*place, "Statement")
+        document = resource.get(*place)
+        raw, is_text = at(values_in(document), "Statement"), isinstance(document, str | Text)
         for index, item in enumerate(raw if isinstance(raw, tuple) else (raw,)):
             if isinstance(item, Mapping):
                 path = (*place, "Statement", *((index,) if isinstance(raw, tuple) else ()))
-                yield Written(resource, path, kind, Statement(item))
+                yield Written(resource, place if is_text else path, kind, Statement(item))
 
 
 def refused_words(one: Written) -> Iterator[tuple[str, tuple[str | int, ...]]]:

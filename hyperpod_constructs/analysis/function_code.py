@@ -1,7 +1,8 @@
 """Calls of AWS in the code of a function that stands in its template: the code is parsed, and never executed.
 
 Python's clients and resources of boto3, and the commands of AWS's SDK for JavaScript are known. A parameter is known where it is
-a text, a variable of the function's environment, or in Python an object or a list of such.
+a text, a variable of the function's environment, or in Python an object or a list of such, or a property of the custom resource
+for which alone the function works.
 
 Sources: https://docs.aws.amazon.com/boto3/latest/guide/clients.html and
 https://docs.aws.amazon.com/AWSJavaScriptSDK/v3/latest/
@@ -10,17 +11,18 @@ https://docs.aws.amazon.com/AWSJavaScriptSDK/v3/latest/
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from hyperpod_constructs.facts.sdk_calls import Operation, by_client, by_package
-from hyperpod_constructs.templates.model import Resource
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_str, parts_of
+from hyperpod_constructs.templates.model import Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_str, at, joined, parts_of
 
 if TYPE_CHECKING:
     import ast
 
 FUNCTION = "AWS::Lambda::Function"
+_TOKEN, _PROPERTIES = "ServiceToken", "ResourceProperties"
 _LONGEST = 1 << 16
 _MANAGED: Mapping[str, str] = {
     "download_file": "getobject",
@@ -62,9 +64,16 @@ def _calls_of(function: Resource) -> Iterator[CodeCall]:
     environment = function.get("Environment", "Variables")
     variables = environment if isinstance(environment, Mapping) else {}
     if len(text) <= _LONGEST and runtime.startswith("python") and "boto3" in text:
-        yield from _Python(text, variables).calls()
+        event = _event(function) if _PROPERTIES in text else {}
+        yield from _Python(text, variables, event).calls()
     elif len(text) <= _LONGEST and runtime.startswith("nodejs") and "@aws-sdk" in text:
         yield from _of_javascript(text, variables)
+
+
+def _event(function: Resource) -> Mapping[str, Value]:
+    """The event of a function that works for one custom resource."""
+    found = [one for one in function.template.model.resources() if resource_of(one.get(_TOKEN), FUNCTION) is function]
+    return {_PROPERTIES: found[0].get()} if len(found) == 1 else {}
 
 
 def _of_javascript(text: str, variables: Mapping[str, Value]) -> Iterator[CodeCall]:
@@ -93,9 +102,10 @@ def _end(text: str, start: int) -> int:
 class _Python:
     """The code of a function in Python."""
 
-    def __init__(self, text: str, variables: Mapping[str, Value]) -> None:
+    def __init__(self, text: str, variables: Mapping[str, Value], event: Mapping[str, Value]) -> None:
         self._text = text
         self._variables = variables
+        self._event = event
         self._clients: dict[str, tuple[str, Mapping[str, Value]] | None] = {}
         self._given: dict[str, list[ast.expr]] = {}
         self._changed: set[str] = set()
@@ -180,16 +190,55 @@ class _Python:
             keys = [one.value if isinstance(one, ast.Constant) else None for one in node.keys]
             return dict(zip(map(str, keys), values, strict=True)) if None not in keys else UNKNOWN
         if isinstance(node, ast.Name):
-            return self._named(node.id, depth + 1)
+            return self._event if node.id == "event" and self._event else self._named(node.id, depth + 1)
+        if isinstance(node, ast.JoinedStr):
+            pieces = [one.value if isinstance(one, ast.FormattedValue) else one for one in node.values]
+            return _joined(self._value(one, depth + 1) for one in pieces)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            return _joined(self._value(one, depth + 1) for one in (node.left, node.right))
+        return self._looked_up(node, depth)
+
+    def _looked_up(self, node: ast.expr, depth: int) -> Value:
+        """A variable of the environment, or an item of an object."""
+        import ast
+
         written = ast.unparse(node) if isinstance(node, ast.Call | ast.Subscript) else ""
         found = re.fullmatch(r"(?:os\.)?(?:environ\[|environ\.get\(|getenv\()'(\w+)'(?:, .*)?[\])]", written)
-        value = ABSENT if found is None else self._variables.get(found[1], ABSENT)
+        if found is not None:
+            value = self._variables.get(found[1], ABSENT)
+        else:
+            of, key = _item(node)
+            value = ABSENT if of is None else at(self._value(of, depth + 1), key)
         return UNKNOWN if value is ABSENT else value
 
     def _named(self, name: str, depth: int) -> Value:
         """The one value of a name."""
         values = [self._value(one, depth) for one in self._given.get(name, ())] if name not in self._changed else []
         return values[0] if values and all(one == values[0] for one in values[1:]) else UNKNOWN
+
+
+def _item(node: ast.expr) -> tuple[ast.expr | None, str]:
+    """The object of which code takes an item, and the name of that, as in `a["b"]` and `a.get("b")`."""
+    import ast
+
+    of: ast.expr | None = None
+    key: ast.expr | None = None
+    if isinstance(node, ast.Subscript):
+        of, key = node.value, node.slice
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
+        of, key = node.func.value, node.args[0]
+    known = isinstance(key, ast.Constant) and isinstance(key.value, str)
+    return (of, str(key.value)) if known and isinstance(key, ast.Constant) else (None, "")
+
+
+def _joined(values: Iterable[Value]) -> Value:
+    """A text of several; unknown if one of them is none."""
+    found = list(values)
+    return (
+        joined(part for one in found for part in parts_of(one))
+        if all(isinstance(one, str | Text | Reference) for one in found)
+        else UNKNOWN
+    )
 
 
 def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:

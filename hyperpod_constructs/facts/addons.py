@@ -201,6 +201,7 @@ class AddonFacts:
     :param companions: add-ons that need this version or a newer one if they are there too.
     :param endpoints: the services that its pods call, beside those of every node and of identities; by the names of endpoints.
     :param accounts: other service accounts of its pods that can have a role, and do not need one on every node.
+    :param namespace: that of these accounts.
     :param configuration: the JSON schema of its configuration, as far as a source tells it; `None` if none does.
     """
 
@@ -216,7 +217,15 @@ class AddonFacts:
     versions: tuple[KnownVersion, ...]
     endpoints: tuple[str, ...]
     accounts: tuple[str, ...]
+    namespace: str
     configuration: Mapping[str, Any] | None
+
+
+AUDIENCE, SUBJECT = "sts.amazonaws.com", "system:serviceaccount:"
+"""The audience of the tokens by which pods take roles, and the beginning of their subject, before namespace and service account.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/associate-service-account-role.html (as of 2026-11-27)
+"""
 
 
 @cache
@@ -238,6 +247,7 @@ def addon_facts(name: str) -> AddonFacts | None:
         versions=tuple(KnownVersion(**version) for version in found.get("versions", ())),
         endpoints=tuple(found.get("endpoints", ())),
         accounts=tuple(found.get("accounts", ())),
+        namespace=found.get("namespace", ""),
         configuration=found.get("configuration"),
     )
 
@@ -357,6 +367,14 @@ def configuration_mistake(name: str, values: Mapping[str, Any], unknown: Callabl
     facts = addon_facts(name)
     schema = {} if facts is None or facts.configuration is None else facts.configuration
     return next(shape_mistakes(schema, values, unknown), None) or next(setting_mistakes(values, unknown), None)
+
+
+def subjects(name: str) -> tuple[str, ...]:
+    """The subjects of the tokens of an add-on's pods, as far as they are known."""
+    facts = addon_facts(name)
+    needed = () if facts is None else tuple((one.namespace, one.service_account) for one in facts.identities)
+    others = () if facts is None else tuple((facts.namespace, account) for account in facts.accounts)
+    return tuple(f"{SUBJECT}{namespace}:{account}" for namespace, account in (*needed, *others))
 
 
 def misspelled_account(name: str, account: str) -> str | None:

@@ -25,6 +25,13 @@ FOUND = [
     ("arn = 'a'\ndef send(arn):\n  boto3.client('sns').publish(TopicArn=arn)", {"topicarn": UNKNOWN}),
     ("data = []\ndata.append('a')\nboto3.client('sns').publish(TopicArn=data)", {"topicarn": UNKNOWN}),
     ("data = {}\ndata['a'] = 'b'\nboto3.client('sns').publish(TopicArn=data)", {"topicarn": UNKNOWN}),
+    ("boto3.client('sns').publish(TopicArn='a' + f'b{os.environ[\"TOPIC\"]}')", {"topicarn": "abof the environment"}),
+    ("boto3.client('sns').publish(TopicArn=f'a{other}')", {"topicarn": UNKNOWN}),
+    ("boto3.client('sns').publish(TopicArn={'a': 'b'}['a'])", {"topicarn": "b"}),
+    (
+        "def handler(event, context):\n  boto3.client('sns').publish(TopicArn=event['ResourceProperties']['Topic'])",
+        {"topicarn": UNKNOWN},
+    ),
     ("arn = 'a'\narn += 'b'\nboto3.client('sns').publish(TopicArn=arn)", {"topicarn": UNKNOWN}),
 ]
 
@@ -56,3 +63,15 @@ def test_data_without_an_end_are_not_followed(code: str) -> None:
 
 def test_code_that_python_cannot_follow_has_no_calls() -> None:
     assert parameters(f"import boto3\nx{'.y' * 20_000} = boto3.client('sns').publish(TopicArn='a')\n") == []
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"), [("", "a"), (", Other: {Type: Custom::Other, Properties: {ServiceToken: !GetAtt Code.Arn}}", UNKNOWN)]
+)
+def test_a_function_of_one_custom_resource_knows_its_properties(more: str, expected: Any) -> None:
+    taken = "given = event['ResourceProperties']\n  boto3.client('sns').publish(TopicArn=given.get('Topic'))"
+    code = f"import boto3\ndef handler(event, _):\n  {taken}\n"
+    function = f"Code: {{Type: AWS::Lambda::Function, Properties: {{Runtime: python3.13, Code: {{ZipFile: {json.dumps(code)}}}}}}}"
+    custom = "Own: {Type: Custom::Own, Properties: {ServiceToken: !GetAtt Code.Arn, Topic: a}}"
+    model = model_of(f"{{Resources: {{{function}, {custom}{more}}}}}")
+    assert [dict(one.parameters) for one in calls_of(by_id(model, "Code"))] == [{"topicarn": expected}]

@@ -117,9 +117,11 @@ def nodes_come_up(model: Model) -> Iterator[Hit]:
 def features_work(model: Model) -> Iterator[Hit]:
     yield from _hits(model, fatal=False)
     refusing = _refused_at(model)
-    for one in unfinished(model):
-        if one.role not in refusing:
-            yield hit(one.role, f"the role may begin to {one.words}, and not end it: missing {', '.join(one.missing)}")
+    for role, found in grouped((one.role, one) for one in unfinished(model)).items():
+        if role not in refusing:
+            words = " and to ".join(one.words for one in found)
+            missing = dict.fromkeys(action for one in found for action in one.missing)
+            yield hit(role, f"the role may begin to {words}, and not end it: missing {', '.join(missing)}")
 
 
 @warning(

@@ -2,45 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.addons import Addon, addons
 from hyperpod_constructs.analysis.iam import ROLE
-from hyperpod_constructs.analysis.policy_document import Statement, statements_of
-from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known
+from hyperpod_constructs.analysis.policy_document import Statement, listed, statements_of
+from hyperpod_constructs.analysis.texts.reading import known
+from hyperpod_constructs.facts.addons import AUDIENCE, SUBJECT, subjects
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.globs import glob
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_items, as_str, at
+from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at
 
 _EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
-_AUDIENCE, _ACTION = "sts.amazonaws.com", "sts:AssumeRoleWithWebIdentity"
+_ACTION = "sts:AssumeRoleWithWebIdentity"
+_PROVIDER, _CLUSTER = "AWS::IAM::OIDCProvider", "AWS::EKS::Cluster"
+_WILD = re.compile(r"[*?]")
+_OF_POD = re.compile(rf"{SUBJECT}[a-z0-9-]+:[a-z0-9.-]+")
 
 
 @error(
     "HP-WID-001",
-    on="AWS::IAM::OIDCProvider",
+    on=_PROVIDER,
     at=("ClientIdList",),
     title="the provider of a Kubernetes cluster is for STS",
     why="STS refuses the tokens of the pods (InvalidIdentityToken: incorrect token audience)",
-    fix=f"write {_AUDIENCE} in ClientIdList",
-    allowed=_AUDIENCE,
+    fix=f"write {AUDIENCE} in ClientIdList",
+    allowed=AUDIENCE,
     source=f"{_EKS_GUIDE}enable-iam-roles-for-service-accounts.html",
 )
 def providers_are_for_sts(provider: Resource) -> str | None:
     audiences = [as_str(one) for one in as_items(provider.get("ClientIdList")) or ()]
-    if resource_of(provider.get("Url"), "AWS::EKS::Cluster") is None or None in audiences or _AUDIENCE in audiences:
+    if resource_of(provider.get("Url"), _CLUSTER) is None or None in audiences or AUDIENCE in audiences:
         return None
-    return f"the tokens of pods are for {_AUDIENCE}, and not for {enumerated(one for one in audiences if one)}"
+    return f"the tokens of pods are for {AUDIENCE}, and not for {enumerated(one for one in audiences if one)}"
 
 
 def _statements(role: Resource) -> Iterator[Statement]:
     """The statements of the trust of a role, of a text in JSON too."""
-    document = role.get("AssumeRolePolicyDocument")
-    found = from_json(document) if isinstance(document, str | Text) else document
-    yield from statements_of(found) or () if isinstance(found, Mapping) else ()
+    yield from statements_of(role.get("AssumeRolePolicyDocument")) or ()
 
 
 @error(
@@ -65,7 +68,7 @@ def web_identities_have_their_action(role: Resource) -> str | None:
 
 def _names_provider(value: Value) -> bool:
     text = value if isinstance(value, str) else ""
-    return ":oidc-provider/" in text or resource_of(value, "AWS::IAM::OIDCProvider") is not None
+    return ":oidc-provider/" in text or resource_of(value, _PROVIDER) is not None
 
 
 def _claims(statement: Statement) -> Iterator[tuple[str, Value]]:
@@ -85,14 +88,14 @@ def _claims(statement: Statement) -> Iterator[tuple[str, Value]]:
     source=f"{_EKS_GUIDE}add-ons-iam.html",
 )
 def roles_are_for_the_accounts_of_addons(addon: Addon) -> Iterator[Hit]:
-    accounts = [f"system:serviceaccount:{one.namespace}:{one.service_account}" for one, _ in addon.identities]
+    accounts = subjects(addon.name)
     role = resource_of(addon.resource.get("ServiceAccountRoleArn"), ROLE)
-    subjects = [one for statement in (_statements(role) if role else ()) for one in _subjects(statement)]
+    trusted = [one for statement in (_statements(role) if role else ()) for one in _subjects(statement)]
     if role is not None and _is_of_services_alone(role):
         text = f"{role.logical_id} trusts no provider of web identities, and the pods of {addon.name} take it by a token"
         yield hit(role, text, "AssumeRolePolicyDocument", covers=(addon.resource,))
-    elif role is not None and accounts and subjects and not any(_fits(one, accounts) for one in subjects):
-        text = f"{role.logical_id} is for {enumerated(subjects)}, and the pods of {addon.name} are {enumerated(accounts)}"
+    elif role is not None and accounts and trusted and not any(_fits(one, accounts) for one in trusted):
+        text = f"{role.logical_id} is for {enumerated(trusted)}, and the pods of {addon.name} are {enumerated(accounts)}"
         yield hit(role, text, "AssumeRolePolicyDocument", covers=(addon.resource,))
     names = [one.service_account for one, _ in addon.identities]
     for index, one in enumerate(as_items(addon.resource.get("PodIdentityAssociations")) or ()):
@@ -111,11 +114,49 @@ def _is_of_services_alone(role: Resource) -> bool:
 def _subjects(statement: Statement) -> Iterator[str]:
     for key, value in _claims(statement):
         if key.endswith(":sub"):
-            yield from (one for one in map(as_str, value if isinstance(value, tuple) else (value,)) if one and HOLE not in one)
+            yield from (one for one in map(as_str, listed(value)) if one and one.startswith(SUBJECT))
 
 
-def _fits(subject: str, accounts: list[str]) -> bool:
+def _fits(subject: str, accounts: Sequence[str]) -> bool:
     return any(glob(subject, one) for one in accounts)
+
+
+@error(
+    "HP-WID-005",
+    on=ROLE,
+    at=("AssumeRolePolicyDocument",),
+    title="the trust of a role of pods is for what their tokens say",
+    why=f"the condition never holds, and STS refuses the pods (Not authorized to perform {_ACTION})",
+    fix=f"write {AUDIENCE} for PROVIDER:aud, and {SUBJECT}NAMESPACE:ACCOUNT for PROVIDER:sub",
+    allowed=f"{AUDIENCE}; {SUBJECT}NAMESPACE:ACCOUNT",
+    source=f"{_EKS_GUIDE}associate-service-account-role.html",
+)
+def trust_is_for_tokens_of_pods(role: Resource) -> str | None:
+    for one in _statements(role):
+        for key, value in _claims(one) if one.effect == "Allow" and _is_of_pods(one) else ():
+            texts = [text for text in map(as_str, listed(value)) if text is not None]
+            is_right = {"aud": _is_audience, "sub": _is_subject}.get(key.rpartition(":")[2])
+            if is_right is not None and len(texts) == len(listed(value)) and not any(map(is_right, texts)):
+                return f"no token of a pod has {enumerated(texts)} as its {key.rpartition(':')[2]}"
+    return None
+
+
+def _is_of_pods(statement: Statement) -> bool:
+    """Whether a statement is surely for the provider of a Kubernetes cluster of EKS."""
+    principal = at(statement.raw, "Principal", "Federated")
+    provider = resource_of(principal, _PROVIDER)
+    of_cluster = provider is not None and resource_of(provider.get("Url"), _CLUSTER) is not None
+    return of_cluster or "oidc.eks." in str(principal)
+
+
+def _is_audience(text: str) -> bool:
+    return glob(text, AUDIENCE)
+
+
+def _is_subject(text: str) -> bool:
+    """Whether a text may fit a subject of pods; one with wildcards, by what stands before them."""
+    before, *others = _WILD.split(text)
+    return bool(_OF_POD.fullmatch(text)) if not others else before.startswith(SUBJECT) or SUBJECT.startswith(before)
 
 
 @warning(

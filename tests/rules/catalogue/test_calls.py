@@ -181,6 +181,16 @@ def test_code_that_says_nothing_known_has_no_finding(code: str) -> None:
     assert findings(edited(CALLS, {"Function/Code/ZipFile": code, f"{OF_FUNCTION}/1/Action": "sqs:*"})) == []
 
 
+@pytest.mark.parametrize(("objects", "found"), [("kept/*", []), ("keep/*", ["HP-PERM-002"])])
+def test_code_writes_an_object_that_its_role_may_write(objects: str, found: list[str]) -> None:
+    call = 'boto3.client("s3").put_object(Bucket="store-of-a", Key="kept/a", Body=b"")'
+    code = f"import boto3\ndef handler(event, context):\n    {call}\n"
+    function = {"Runtime": "python3.12", "Handler": "index.handler", "Role": att("Role"), "Code": {"ZipFile": code}}
+    writer = role("lambda.amazonaws.com", ("s3:PutObject", f"arn:aws:s3:::store-of-a/{objects}"))
+    template = {"Resources": {"Role": writer, "Writer": {"Type": "AWS::Lambda::Function", "Properties": function}}}
+    assert [one.rule for one in findings(template)] == found
+
+
 @pytest.mark.parametrize(("namespace", "found"), [("Fairy", ["HP-PERM-002"]), ("Ferry", [])])
 def test_code_writes_metrics_into_the_namespace_of_its_permission(namespace: str, found: list[str]) -> None:
     code = 'import boto3\ndef handler(event, context):\n    boto3.client("cloudwatch").put_metric_data(Namespace="Ferry")\n'

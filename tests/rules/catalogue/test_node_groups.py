@@ -167,6 +167,17 @@ def tolerating(value: str) -> str:
     return f'{{"nodeSelector": {{"workload": "system"}}, "tolerations": [{toleration}]}}'
 
 
+def claims(aud: str = "sts.amazonaws.com", sub: str = "system:serviceaccount:kube-system:fsx-csi-controller-sa") -> Template:
+    """The condition on a token of a pod."""
+    return {"StringEquals": {f"{ISSUER}:aud": aud, f"{ISSUER}:sub": sub}}
+
+
+EFS = {
+    "Driver/AddonName": "aws-efs-csi-driver",
+    "DriverRole/ManagedPolicyArns": ["arn:aws:iam::aws:policy/service-role/AmazonEFSCSIDriverPolicy"],
+}
+
+
 CASES = [
     Case("HP-NGR-001", BASE, {f"{DATA}/IamInstanceProfile": {"Name": "nodes"}}, {}),
     Case("HP-NGR-001", BASE, {f"{DATA}/InstanceType": "m6i.xlarge"}, {f"{DATA}/EbsOptimized": True}),
@@ -232,6 +243,20 @@ CASES = [
         BASE,
         {f"{TRUST}/Condition": REMOVED},
         {f"{TRUST}/Condition": {"StringEquals": {"Fn::GetAtt": ["Control", "Arn"]}}},
+    ),
+    Case("HP-WID-005", BASE, {f"{TRUST}/Condition": claims(aud="sts.us-west-2.amazonaws.com")}, {f"{TRUST}/Condition": claims()}),
+    Case("HP-WID-005", BASE, {f"{TRUST}/Condition": claims(sub="kube-system:fsx-csi-controller-sa")}, {}),
+    Case(
+        "HP-WID-005",
+        BASE,
+        {f"{TRUST}/Condition": {"StringLike": {f"{ISSUER}:sub": "serviceaccount:kube-system:*"}}},
+        {f"{TRUST}/Condition": {"StringLike": {f"{ISSUER}:sub": "system:*:kube-system:fsx-csi-controller-sa"}}},
+    ),
+    Case(
+        "HP-WID-003",
+        BASE,
+        {**EFS, f"{TRUST}/Condition": claims(sub="system:serviceaccount:kube-system:ebs-csi-controller-sa")},
+        {**EFS, f"{TRUST}/Condition": claims(sub="system:serviceaccount:kube-system:efs-csi-node-sa")},
     ),
     Case("HP-WID-001", BASE, {"Provider/ClientIdList": ["eks.amazonaws.com"]}, {}),
     Case("HP-WID-002", BASE, {f"{TRUST}/Action": "sts:AssumeRole"}, {}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from tests.rules.catalogue.cases import Case, edited
 from tests.rules.catalogue.templates import rules_of, slurm
 from tests.rules.catalogue.test_refused_calls import OBJECTS, STATEMENTS, TRUST, ZONE, allow, of_everybody, on_bucket
 
+TRUSTED = {"Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"}, "Action": "sts:AssumeRole"}
 REFUSED, IDLE, NEVER = "HP-POL-001", "HP-POL-002", "HP-POL-006"
 BUCKET = {"Fn::GetAtt": ["Scripts", "Arn"]}
 OTHER = f"{STATEMENTS}/4"
@@ -49,6 +51,20 @@ def test_actions_that_only_look_may_stand_beside_others() -> None:
     """Guides of AWS name kms:DescribeKey beside kms:CreateGrant, under a condition on grants."""
     statement = allow(["kms:CreateGrant", "kms:DescribeKey"], Condition={"Bool": {"kms:GrantIsForAWSResource": "true"}})
     assert rules_of(edited(slurm(), {OTHER: statement})) == []
+
+
+def test_a_document_may_be_a_text() -> None:
+    trust = json.dumps(
+        {"Version": "2012-10-17", "Statement": [{**TRUSTED, "Condition": {"StringEquals": {"aws:SourceArn": "arn:*"}}}]}
+    )
+    assert rules_of(edited(slurm(), {"Role/AssumeRolePolicyDocument": {"Fn::Sub": trust}})) == [NEVER]
+
+
+def test_tasks_that_lack_the_same_are_one_finding() -> None:
+    """Whoever pulls and pushes images asks for one token."""
+    pulls = ["ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer", "ecr:BatchCheckLayerAvailability"]
+    pushes = ["ecr:InitiateLayerUpload", "ecr:UploadLayerPart", "ecr:CompleteLayerUpload", "ecr:PutImage"]
+    assert rules_of(edited(slurm(), {OTHER: allow([*pulls, *pushes])})) == ["HP-PERM-002"]
 
 
 def topic_of(**more: Any) -> dict[str, Any]:
