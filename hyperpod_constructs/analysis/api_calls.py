@@ -14,9 +14,20 @@ from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.ends import End
 from hyperpod_constructs.analysis.function_code import FUNCTION, calls_of
 from hyperpod_constructs.analysis.iam import ROLE
+from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.role_calls import Called, arn_on, named_in
 from hyperpod_constructs.analysis.state_machines import STATE_MACHINE, State, definition, states
-from hyperpod_constructs.facts.api_calls import CONTEXT_OF, RULE_ACTIONS, RULES_OF_STATES, Waiting, passes, targets, waits
+from hyperpod_constructs.facts.api_calls import (
+    CONTEXT_OF,
+    RULE_ACTIONS,
+    RULES_OF_STATES,
+    Job,
+    Waiting,
+    jobs,
+    passes,
+    targets,
+    waits,
+)
 from hyperpod_constructs.facts.iam_actions import service_actions
 from hyperpod_constructs.facts.permissions import Place, Task
 from hyperpod_constructs.facts.role_calls import PASS_ROLE, PASSED_TO
@@ -79,6 +90,19 @@ def called_by(resource: Resource, role: Resource, call: ApiCall) -> Iterator[Cal
     if not found:
         yield Called(resource, role, _task(call, (call.action,)), UNKNOWN)
     yield from _passing(resource, role, call)
+    for job in jobs().get(call.action, ()):
+        yield from _of_job(resource, call, job)
+
+
+def _of_job(resource: Resource, call: ApiCall, job: Job) -> Iterator[Called]:
+    """What a service does as the role that a call hands to it."""
+    role, (first, *_) = resource_of(_handed(call.parameters, job.role), ROLE), job.target.split("/")
+    given = call.parameters.get(first.lower(), ABSENT)
+    for _, value in place_in({first: given}, job.target) if role is not None and given is not ABSENT else ():
+        arn = arn_on(End((), resource, (), value), job.on)
+        if arn is not None and role is not None:
+            task = replace(_task(replace(call, words=job.words), (job.action,)), context={})
+            yield Called(resource, role, task, arn, named_in(value), f"the jobs of {resource.logical_id}")
 
 
 def _passing(resource: Resource, role: Resource, call: ApiCall) -> Iterator[Called]:
@@ -157,7 +181,7 @@ def _of_code(function: Resource) -> Iterator[Called]:
     for one in calls_of(function) if role is not None else ():
         call = ApiCall(one.operation.action, one.parameters, "do what its code does", _CODE_GUIDE)
         if role is not None and _is_known(one.operation):
-            yield from called_by(function, role, call)
+            yield from (found._replace(inside=not found.user) for found in called_by(function, role, call))
 
 
 def operation_of(service: str, name: str) -> Operation | None:

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.contexts import OF_ROLE
-from hyperpod_constructs.analysis.networks import Subnet, network_facts
+from hyperpod_constructs.analysis.networks import SUBNET, Subnet, network_facts
 from hyperpod_constructs.analysis.placement import NodeGroup, node_groups
+from hyperpod_constructs.analysis.policy_document import Call, layer_of
 from hyperpod_constructs.analysis.regions import region_of
-from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, as_str, at
 
 _ENDPOINTS: Mapping[str, str] = {
@@ -20,6 +21,8 @@ _ENDPOINTS: Mapping[str, str] = {
     "sagemaker": "sagemaker.api",
 }
 """Services whose endpoint has another name than their actions."""
+_OF_ENDPOINTS = ("aws:sourcevpce", "aws:sourcevpc", "aws:vpcsourceip")
+"""The keys of calls past an endpoint."""
 
 
 def of_caller(role: Resource) -> Context:
@@ -43,16 +46,35 @@ def through(service: str, role: Resource) -> Context:
 
 def from_nodes(groups: Iterable[Group], action: str) -> tuple[Context, Resource | None]:
     """The keys of a call that nodes make in their network, and the endpoint past which it goes, if both are known."""
+    return _past(_subnets(groups), action)
+
+
+def from_function(function: Resource, action: str) -> tuple[Context, Resource | None]:
+    """The keys of a call that the code of a function makes, and the endpoint past which it goes, if both are known.
+
+    An endpoint whose policy does not let the action through at all is not named: the function does not reach the service then.
+    """
+    if function.get("VpcConfig") is ABSENT:
+        return dict.fromkeys(_OF_ENDPOINTS, ABSENT), None
+    facts = network_facts(function.template.model)
+    names = [resource_of(one, SUBNET) for one in as_items(function.get("VpcConfig", "SubnetIds")) or (UNKNOWN,)]
+    keys, endpoint = _past((None if one is None else facts.subnet(one) for one in names), action)
+    closed = endpoint is not None and layer_of(endpoint.get("PolicyDocument")).allows(Call(action)) is False
+    return keys, None if closed else endpoint
+
+
+def _past(subnets: Iterable[Subnet | None], action: str) -> tuple[Context, Resource | None]:
+    """The keys of a call from some subnets, and the one endpoint past which it goes from all of them."""
     prefix = action.partition(":")[0]
     service = _ENDPOINTS.get(prefix, prefix)
-    found = dict.fromkeys(_endpoint(subnet, service) for subnet in _subnets(groups))
+    found = dict.fromkeys(_endpoint(subnet, service) for subnet in subnets)
     if len(found) != 1:
         return {}, None
     (endpoint,) = found
     if isinstance(endpoint, Resource):
         keys = {"aws:sourcevpce": Reference(endpoint), "aws:sourcevpc": endpoint.get("VpcId"), "aws:sourceip": ABSENT}
         return keys, endpoint
-    return (dict.fromkeys(("aws:sourcevpce", "aws:sourcevpc", "aws:vpcsourceip"), ABSENT) if endpoint is False else {}), None
+    return (dict.fromkeys(_OF_ENDPOINTS, ABSENT) if endpoint is False else {}), None
 
 
 def _subnets(groups: Iterable[Group]) -> Iterator[Subnet | None]:

@@ -15,7 +15,7 @@ from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.addons import Addon, addons
 from hyperpod_constructs.analysis.api_calls import api_called
 from hyperpod_constructs.analysis.arns import bucket_arn
-from hyperpod_constructs.analysis.call_contexts import from_nodes, of_caller, through
+from hyperpod_constructs.analysis.call_contexts import from_function, from_nodes, of_caller, through
 from hyperpod_constructs.analysis.clusters import Cluster, Group, quoted
 from hyperpod_constructs.analysis.contexts import OF_OWNER, having
 from hyperpod_constructs.analysis.grants import grants_of
@@ -227,8 +227,11 @@ def _is_arn(value: Value) -> bool:
 
 def _of_call(one: Called) -> Iterator[Need]:
     """What a service does as the role of a resource, also with the key of what that names."""
-    user = f"the role of {one.resource.logical_id}"
-    yield from _simple(user, one.role, one.task, one.arn)
+    user = f"the role of {one.user or one.resource.logical_id}"
+    for action in one.task.actions:
+        network, endpoint = from_function(one.resource, action) if one.inside else ({}, None)
+        context = having((of_caller(one.role), one.task.context, network))
+        yield Need(user, role_facts(one.role), one.task, Call(action, one.arn, context), endpoint=endpoint)
     key = None if one.named is None else key_of(one.named)
     for action in one.task.actions if key is not None and one.named is not None else ():
         if key is not None and one.named is not None:

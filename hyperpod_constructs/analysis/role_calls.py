@@ -33,6 +33,8 @@ class Called(NamedTuple):
     """A task of a resource's role, and the ARN on which it works.
 
     :param named: the resource of the model on which it works.
+    :param user: who has the role, where that is not the resource.
+    :param inside: whether the resource itself calls, from its place in the network.
     """
 
     resource: Resource
@@ -40,6 +42,8 @@ class Called(NamedTuple):
     task: Task
     arn: Value
     named: Resource | None = None
+    user: str = ""
+    inside: bool = False
 
     @property
     def tested(self) -> bool:

@@ -38,6 +38,31 @@ class Waiting(NamedTuple):
     source: str
 
 
+class Job(NamedTuple):
+    """What a service does as the role that an operation hands to it.
+
+    :param role: the way to the role in the parameters.
+    :param target: the way to what the action is on.
+    :param on: the resource of the action, in the words of `role_calls.tsv`.
+    """
+
+    role: str
+    target: str
+    on: str
+    action: str
+    words: str
+
+
+@cache
+def jobs() -> Mapping[str, tuple[Job, ...]]:
+    """By the operation that starts a job: what the job does."""
+    found: dict[str, tuple[Job, ...]] = {}
+    for kind, operation, *cells in rows("api_calls.tsv"):
+        if kind == "job":
+            found[operation] = (*found.get(operation, ()), Job(*cells))
+    return found
+
+
 @cache
 def targets() -> Mapping[str, tuple[tuple[str, str], ...]]:
     """By action: the parameters with targets, each with the resource in the words of `role_calls.tsv`."""

@@ -324,3 +324,91 @@ def test_the_acl_of_a_bucket_lets_the_lines_of_others_in(acl: str, found: list[s
         }
     }
     assert [one.resource for one in findings(template, rules="HP-DLV")] == found
+def past(resource: str, **condition: Any) -> Template:
+    """A policy of an endpoint for one topic."""
+    document = of_all("sns:Publish")
+    document["Statement"][0].update(Resource=resource, **condition)
+    return document
+
+
+OF_PUBLISHING = "WatchRole/Policies/0/PolicyDocument/Statement/1/Condition"
+PAST_IT = {"StringEquals": {"aws:SourceVpce": {"Ref": "ForTopics"}}}
+IN_VPC = {"WatchRole/ManagedPolicyArns": ["arn:aws:iam::aws:policy/service-role/AWSLambdaVPCAccessExecutionRole"]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({"ForTopics/PolicyDocument": past(ALERTS)}, []),
+        ({"ForTopics/PolicyDocument": past(f"{ALERTS}-of-others")}, ["ForTopics"]),
+        (
+            {
+                "WatchRole/Policies/0/PolicyDocument/Statement/1/Condition": {
+                    "StringEquals": {"aws:SourceVpce": {"Ref": "ForTopics"}}
+                }
+            },
+            [],
+        ),
+        (
+            {"WatchRole/Policies/0/PolicyDocument/Statement/1/Condition": {"StringEquals": {"aws:SourceVpc": "vpc-0a"}}},
+            ["WatchRole"],
+        ),
+        (
+            {
+                "WatchRole/Policies/0/PolicyDocument/Statement/1/Condition": {
+                    "StringEquals": {"aws:SourceVpce": {"Ref": "ForTopics"}}
+                },
+                "Watch/VpcConfig": REMOVED,
+            },
+            ["WatchRole"],
+        ),
+    ],
+)
+def test_a_function_calls_from_its_place_in_the_network(changes: Template, found: list[str]) -> None:
+    assert [one.resource for one in findings(edited(WATCHED, {**IN_VPC, **changes}), rules="HP-PERM")] == found
+
+
+STORE = "store-of-jobs"
+TRAIN = {
+    "TrainingJobName": "a",
+    "RoleArn": "${JobRole.Arn}",
+    "OutputDataConfig": {"S3OutputPath": f"s3://{STORE}/results"},
+    "InputDataConfig": [{"DataSource": {"S3DataSource": {"S3Uri": f"s3://{STORE}/sets/"}}}],
+}
+STARTS = {"Type": "Task", "Resource": "arn:aws:states:::sagemaker:createTrainingJob", "Parameters": TRAIN, "End": True}
+JOBS: Template = {
+    "Resources": {
+        "JobRole": role(
+            "sagemaker.amazonaws.com",
+            ("s3:PutObject", f"arn:aws:s3:::{STORE}/results/*"),
+            ("s3:GetObject", f"arn:aws:s3:::{STORE}/sets/*"),
+            ("s3:ListBucket", f"arn:aws:s3:::{STORE}"),
+        ),
+        "StartRole": role(
+            "states.amazonaws.com", (["sagemaker:CreateTrainingJob", "sagemaker:AddTags"], "*"), ("iam:PassRole", att("JobRole"))
+        ),
+        "Start": {
+            "Type": "AWS::StepFunctions::StateMachine",
+            "Properties": {
+                "RoleArn": att("StartRole"),
+                "DefinitionString": {"Fn::Sub": json.dumps({"StartAt": "Train", "States": {"Train": STARTS}})},
+            },
+        },
+    }
+}
+OF_JOB = "JobRole/Policies/0/PolicyDocument/Statement"
+
+
+@pytest.mark.parametrize(
+    ("changes", "missing"),
+    [
+        ({}, None),
+        ({f"{OF_JOB}/0/Resource": f"arn:aws:s3:::{STORE}/sets/*"}, "s3:PutObject"),
+        ({f"{OF_JOB}/1/Resource": f"arn:aws:s3:::{STORE}/set/*"}, "s3:GetObject"),
+        ({f"{OF_JOB}/2": REMOVED}, "s3:ListBucket"),
+    ],
+)
+def test_the_role_of_a_job_may_do_what_the_job_does(changes: Template, missing: str | None) -> None:
+    found = [(one.resource, one.message) for one in findings(edited(JOBS, changes), rules="HP-PERM")]
+    assert [place for place, _ in found] == ([] if missing is None else ["JobRole"])
+    assert all("the jobs of Start may not" in message and str(missing) in message for _, message in found)

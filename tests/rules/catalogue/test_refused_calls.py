@@ -352,3 +352,30 @@ def test_a_guest_of_a_bucket_uses_its_key(does: str, takes: str, rules: list[str
     objects = {**allow(does, {"Fn::Sub": "${Scripts.Arn}/*"}), "Principal": PARTNER}
     template = encrypted(key(allow("kms:*", Principal=ROOT), guest))
     assert rules_of(edited(template, {"ScriptsPolicy": on_bucket(objects)})) == rules
+
+
+OTHERS = {"AWS": "arn:aws:iam::210987654321:role/another"}
+COMPANY = {"AWS": "arn:aws:iam::210987654321:root"}
+HERE = {"AWS": "arn:aws:iam::123456789012:role/reader"}
+
+
+@pytest.mark.parametrize(
+    ("principal", "lets", "rules"),
+    [
+        (PARTNER, [], ["HP-KEY-004"]),
+        (PARTNER, [allow("kms:Decrypt", Principal=COMPANY)], []),
+        (PARTNER, [allow("kms:Decrypt", Principal=OTHERS)], []),
+        (
+            PARTNER,
+            [allow("kms:Decrypt", Principal={"AWS": "*"}, Condition={"StringEquals": {"kms:CallerAccount": "210987654321"}})],
+            [],
+        ),
+        (HERE, [], []),
+    ],
+)
+def test_a_guest_of_another_account_is_named_by_the_key_too(principal: Template, lets: list[Any], rules: list[str]) -> None:
+    """The name of the bucket tells the own account."""
+    objects = {**allow("s3:GetObject", {"Fn::Sub": "${Scripts.Arn}/*"}), "Principal": principal}
+    template = encrypted(key(allow("kms:*", Principal=ROOT), *lets))
+    changes = {"ScriptsPolicy": on_bucket(objects), "Scripts/BucketName": "sagemaker-scripts-123456789012"}
+    assert rules_of(edited(template, changes)) == rules
