@@ -49,13 +49,18 @@ def from_nodes(groups: Iterable[Group], action: str) -> tuple[Context, Resource 
     return _past(_subnets(groups), action)
 
 
+def from_outside() -> Context:
+    """The keys of a call that a service makes from a network of AWS."""
+    return dict.fromkeys(_OF_ENDPOINTS, ABSENT)
+
+
 def from_function(function: Resource, action: str) -> tuple[Context, Resource | None]:
     """The keys of a call that the code of a function makes, and the endpoint past which it goes, if both are known.
 
     An endpoint whose policy does not let the action through at all is not named: the function does not reach the service then.
     """
     if function.get("VpcConfig") is ABSENT:
-        return dict.fromkeys(_OF_ENDPOINTS, ABSENT), None
+        return from_outside(), None
     facts = network_facts(function.template.model)
     names = [resource_of(one, SUBNET) for one in as_items(function.get("VpcConfig", "SubnetIds")) or (UNKNOWN,)]
     keys, endpoint = _past((None if one is None else facts.subnet(one) for one in names), action)
@@ -74,7 +79,7 @@ def _past(subnets: Iterable[Subnet | None], action: str) -> tuple[Context, Resou
     if isinstance(endpoint, Resource):
         keys = {"aws:sourcevpce": Reference(endpoint), "aws:sourcevpc": endpoint.get("VpcId"), "aws:sourceip": ABSENT}
         return keys, endpoint
-    return (dict.fromkeys(_OF_ENDPOINTS, ABSENT) if endpoint is False else {}), None
+    return (from_outside() if endpoint is False else {}), None
 
 
 def _subnets(groups: Iterable[Group]) -> Iterator[Subnet | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from hyperpod_constructs._support.words import enumerated
@@ -27,13 +27,17 @@ from hyperpod_constructs.facts.condition_keys import (
     keys_like,
 )
 from hyperpod_constructs.facts.iam_actions import service_actions
+from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL, SESSION_TAGS
 from hyperpod_constructs.facts.policies import Kind
 from hyperpod_constructs.templates.globs import glob
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_bool, as_float, as_str, at, shown
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_bool, as_float, as_str, at, shown
 
 _Place = tuple[str | int, ...]
-_FILE_SYSTEM = "AWS::EFS::FileSystem"
+_FILE_SYSTEM, _ASSOCIATION = "AWS::EFS::FileSystem", "AWS::EKS::PodIdentityAssociation"
+_OF_PRINCIPAL = "aws:principaltag/"
+_OF_ASSOCIATION = {"kubernetes-namespace": "Namespace", "kubernetes-service-account": "ServiceAccount"}
+"""The tags of sessions of pods, with the property of an association that gives them."""
 _OF_MOUNTS: Context = {"elasticfilesystem:accessedviamounttarget": "true"}
 """The keys of calls that mount a file system."""
 _LOOKS = re.compile(r"\w+:(describe|list|getbucketlocation$)", re.IGNORECASE)
@@ -90,7 +94,36 @@ def caller_of(one: Written) -> Context | None:
         return OF_SERVICE if _is_of_services(one.statement) else _OF_MOUNTS if one.resource.type == _FILE_SYSTEM else None
     roles = _holders(one.resource) if one.kind is Kind.IDENTITY else None
     trusts = [statement for role in roles or () for statement in statements_of(role.get("AssumeRolePolicyDocument")) or ()]
-    return OF_ROLE if trusts and all(map(_is_of_services, trusts)) else None
+    return {**OF_ROLE, **_tags(one.statement, roles or ())} if trusts and all(map(_is_of_services, trusts)) else None
+
+
+def _tags(statement: Statement, roles: Sequence[Resource]) -> Context:
+    """The tags of sessions of pods for which a statement asks: those that EKS gives them, and none of a name like theirs."""
+    if not roles or not all(role_facts(role).trusts(PODS_PRINCIPAL) for role in roles):
+        return {}
+    conditions = at(statement.raw, "Condition")
+    keys = {name.lower() for found in (conditions.values() if isinstance(conditions, Mapping) else ()) for name in _keys(found)}
+    asked = {
+        key: key.removeprefix(_OF_PRINCIPAL)
+        for key in keys
+        if key.startswith((f"{_OF_PRINCIPAL}eks-", f"{_OF_PRINCIPAL}kubernetes-"))
+    }
+    known = _known_tags(roles) if asked else {}
+    return {key: known.get(tag, UNKNOWN) if tag in SESSION_TAGS else ABSENT for key, tag in asked.items()}
+
+
+def _known_tags(roles: Sequence[Resource]) -> Mapping[str, Value]:
+    """The namespaces and the service accounts of the pods that have roles without a name, for which others could not look."""
+    model = roles[0].template.model
+    found = [one for one in model.resources(_ASSOCIATION) if resource_of(one.get("RoleArn"), ROLE) in roles]
+    if not found or any(role.get("RoleName") is not ABSENT for role in roles):
+        return {}
+    values = {tag: tuple(one.get(name) for one in found) for tag, name in _OF_ASSOCIATION.items()}
+    return {tag: ones for tag, ones in values.items() if all(as_str(one) is not None for one in ones)}
+
+
+def _keys(conditions: Value) -> Iterable[str]:
+    return conditions if isinstance(conditions, Mapping) else ()
 
 
 def _is_of_services(statement: Statement) -> bool:

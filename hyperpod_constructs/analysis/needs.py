@@ -15,8 +15,9 @@ from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.addons import Addon, addons
 from hyperpod_constructs.analysis.api_calls import api_called
 from hyperpod_constructs.analysis.arns import bucket_arn
-from hyperpod_constructs.analysis.call_contexts import from_function, from_nodes, of_caller, through
+from hyperpod_constructs.analysis.call_contexts import from_function, from_nodes, from_outside, of_caller, through
 from hyperpod_constructs.analysis.clusters import Cluster, Group, quoted
+from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.contexts import OF_OWNER, having
 from hyperpod_constructs.analysis.grants import grants_of
 from hyperpod_constructs.analysis.iam import ROLE, RoleFacts, role_facts
@@ -32,6 +33,7 @@ from hyperpod_constructs.facts import permissions as facts
 from hyperpod_constructs.facts.addons import S3_CSI
 from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL
 from hyperpod_constructs.facts.permissions import Place, Task
+from hyperpod_constructs.facts.role_calls import OUTSIDE
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, at
 
@@ -120,9 +122,9 @@ def _tasks(tasks: Iterable[Task], place: Place) -> Iterator[Task]:
 
 def _calls(user: str, known: RoleFacts, task: Task, used: Used) -> Iterator[Need]:
     for action in task.actions:
-        network, endpoint = ({}, None) if task.by_service else from_nodes(used.groups, action)
+        network, endpoint = (from_outside(), None) if task.by_service else from_nodes(used.groups, action)
         via = through(used.through, known.role) if used.through else {}
-        context = having((of_caller(known.role), task.context, network, via))
+        context = having((of_caller(known.role), task.context, {} if via else network, via))
         yield Need(user, known, task, Call(action, used.arn, context), used.groups, endpoint)
 
 
@@ -229,13 +231,20 @@ def _of_call(one: Called) -> Iterator[Need]:
     """What a service does as the role of a resource, also with the key of what that names."""
     user = f"the role of {one.user or one.resource.logical_id}"
     for action in one.task.actions:
-        network, endpoint = from_function(one.resource, action) if one.inside else ({}, None)
+        network, endpoint = _place_of(one, action)
         context = having((of_caller(one.role), one.task.context, network))
         yield Need(user, role_facts(one.role), one.task, Call(action, one.arn, context), endpoint=endpoint)
     key = None if one.named is None else key_of(one.named)
     for action in one.task.actions if key is not None and one.named is not None else ():
         if key is not None and one.named is not None:
             yield from _of_keys(user, role_facts(one.role), action, key, one.named, tested=one.tested)
+
+
+def _place_of(one: Called, action: str) -> tuple[Context, Resource | None]:
+    """The keys of a call that tell from where it comes, and the endpoint past which it goes, as far as they are known."""
+    if one.inside:
+        return from_function(one.resource, action)
+    return from_outside() if one.resource.type in OUTSIDE and not one.user else {}, None
 
 
 def _simple(user: str, role: Resource, task: Task, arn: Value) -> Iterator[Need]:

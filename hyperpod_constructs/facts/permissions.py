@@ -328,12 +328,19 @@ PODS: Mapping[str, tuple[Task, ...]] = {
             words="make volumes with a key of yours",
             actions=(
                 *(action for action in KEY_ACTIONS if "*" not in action),
-                "kms:CreateGrant",
                 "kms:ReEncryptFrom",
                 "kms:ReEncryptTo",
             ),
             on=Place.ANYWHERE,
             chosen=True,
+            source=f"{_EKS}ebs-csi.html",
+        ),
+        Task(
+            words="make volumes with a key of yours",
+            actions=("kms:CreateGrant",),
+            on=Place.ANYWHERE,
+            chosen=True,
+            context={"kms:grantisforawsresource": "true"},
             source=f"{_EKS}ebs-csi.html",
         ),
         Task(

@@ -17,6 +17,25 @@ Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_use_passrole.h
 """
 
 
+OUTSIDE = frozenset(
+    (
+        "AWS::CloudTrail::Trail",
+        "AWS::EC2::FlowLog",
+        "AWS::Events::Rule",
+        "AWS::KinesisFirehose::DeliveryStream",
+        "AWS::Logs::SubscriptionFilter",
+        "AWS::S3::Bucket",
+        "AWS::SageMaker::MlflowTrackingServer",
+        "AWS::Scheduler::Schedule",
+        "AWS::StepFunctions::StateMachine",
+    )
+)
+"""Types whose services call from networks of AWS, and so past no endpoint of the template.
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/example-bucket-policies-vpc-endpoint.html (as of 2026-11-27)
+"""
+
+
 class RoleCall(NamedTuple):
     """A call as the role of a resource.
 

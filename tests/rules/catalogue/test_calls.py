@@ -412,3 +412,26 @@ def test_the_role_of_a_job_may_do_what_the_job_does(changes: Template, missing: 
     found = [(one.resource, one.message) for one in findings(edited(JOBS, changes), rules="HP-PERM")]
     assert [place for place, _ in found] == ([] if missing is None else ["JobRole"])
     assert all("the jobs of Start may not" in message and str(missing) in message for _, message in found)
+
+
+@pytest.mark.parametrize(("condition", "found"), [("StringNotEquals", ["HP-PERM-002"]), ("StringEquals", [])])
+def test_services_come_past_no_endpoint_of_the_network(condition: str, found: list[str]) -> None:
+    """Firehose writes from a network of AWS."""
+    denial = {
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "s3:PutObject",
+        "Resource": f"arn:aws:s3:::{STORE}/*",
+        "Condition": {condition: {"aws:SourceVpce": "vpce-0123456789abcdef0"}},
+    }
+    document = {"Version": "2012-10-17", "Statement": [denial]}
+    rights = ["s3:AbortMultipartUpload", "s3:GetBucketLocation", "s3:GetObject", "s3:ListBucket", "s3:PutObject"]
+    place = {"BucketARN": f"arn:aws:s3:::{STORE}", "RoleARN": att("PipeRole")}
+    template = {
+        "Resources": {
+            "PipeRole": role("firehose.amazonaws.com", ([*rights, "s3:ListBucketMultipartUploads"], "*")),
+            "Policy": {"Type": "AWS::S3::BucketPolicy", "Properties": {"Bucket": STORE, "PolicyDocument": document}},
+            "Pipe": {"Type": "AWS::KinesisFirehose::DeliveryStream", "Properties": {"S3DestinationConfiguration": place}},
+        }
+    }
+    assert [one.rule for one in findings(template, rules="HP-PERM")] == found

@@ -101,3 +101,43 @@ def test_logs_are_asked_for_where_they_are_written() -> None:
 
 def test_without_addons_of_sagemaker_no_tag_is_asked_for() -> None:
     assert rules_of(edited(eks(), {"Cluster/Tags": REMOVED})) == []
+
+
+def tagged(**tags: str) -> dict[str, Any]:
+    """What the pods of an add-on may write, by the tags of their sessions."""
+    asked = {f"aws:PrincipalTag/{name.replace('_', '-')}": value for name, value in tags.items()}
+    return {"Effect": "Allow", "Action": "dynamodb:PutItem", "Resource": "*", "Condition": {"StringLike": asked}}
+
+
+@pytest.mark.parametrize(
+    ("tags", "rules"),
+    [
+        ({"kubernetes_namespace": "kube-system"}, []),
+        ({"kubernetes_namespace": "kube-*", "kubernetes_service_account": "s3-csi-driver-sa"}, []),
+        ({"kubernetes_namespace": "default"}, ["HP-POL-006"]),
+        ({"kubernetes_namespaces": "kube-system"}, ["HP-POL-006"]),
+        ({"kubernetes_pod_name": "a"}, []),
+        ({"team": "a"}, []),
+    ],
+)
+def test_sessions_of_pods_have_the_tags_of_their_association(tags: dict[str, str], rules: list[str]) -> None:
+    template = with_addon("aws-mountpoint-s3-csi-driver", "kube-system", "s3-csi-driver-sa", S3, tagged(**tags))
+    assert rules_of(template) == rules
+    assert rules_of(edited(template, {"PodRole/RoleName": "of-pods"})) == [one for one in rules if "kubernetes_namespaces" in tags]
+
+
+@pytest.mark.parametrize(("value", "rules"), [("true", []), ("false", ["HP-PERM-002"])])
+def test_volumes_take_grants_for_aws(value: str, rules: list[str]) -> None:
+    use = ["kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"]
+    grants = {
+        "Effect": "Allow",
+        "Action": "kms:CreateGrant",
+        "Resource": "*",
+        "Condition": {"Bool": {"kms:GrantIsForAWSResource": value}},
+    }
+    statements = ({"Effect": "Allow", "Action": use, "Resource": "*"}, grants)
+    driver = with_addon("aws-ebs-csi-driver", "kube-system", "ebs-csi-controller-sa", *statements)
+    managed = ["arn:aws:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy"]
+    attach = {"Effect": "Allow", "Action": ["sagemaker:*", "eks:DescribeCluster"], "Resource": "*"}
+    changes = {"PodRole/ManagedPolicyArns": managed, "PodRole/Policies/0/PolicyDocument/Statement/2": attach}
+    assert rules_of(edited(driver, changes), rules="HP-PERM") == rules

@@ -379,3 +379,8 @@ def test_a_guest_of_another_account_is_named_by_the_key_too(principal: Template,
     template = encrypted(key(allow("kms:*", Principal=ROOT), *lets))
     changes = {"ScriptsPolicy": on_bucket(objects), "Scripts/BucketName": "sagemaker-scripts-123456789012"}
     assert rules_of(edited(template, changes)) == rules
+
+
+@pytest.mark.parametrize(("operator", "rules"), [("StringEquals", ["HP-PERM-001"]), ("StringNotEquals", [])])
+def test_interfaces_are_made_from_outside_the_network(operator: str, rules: list[str]) -> None:
+    assert rules_of(edited(SLURM, {f"{STATEMENTS}/0/Condition": {operator: {"aws:SourceVpc": {"Ref": "Vpc"}}}})) == rules
