@@ -19,6 +19,7 @@ from hyperpod_constructs.analysis.role_calls import Called, arn_on, named_in
 from hyperpod_constructs.analysis.state_machines import STATE_MACHINE, State, definition, states
 from hyperpod_constructs.facts.api_calls import (
     CONTEXT_OF,
+    PIPELINE_STEPS,
     RULE_ACTIONS,
     RULES_OF_STATES,
     Job,
@@ -34,9 +35,10 @@ from hyperpod_constructs.facts.role_calls import PASS_ROLE, PASSED_TO
 from hyperpod_constructs.facts.sdk_calls import Operation, by_sdk
 from hyperpod_constructs.facts.state_language import only_reads
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_str, at, parts_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_items, as_str, at, parts_of, shown
 
 _SCHEDULE = "AWS::Scheduler::Schedule"
+_PIPELINE, _BODY = "AWS::SageMaker::Pipeline", ("PipelineDefinition", "PipelineDefinitionBody")
 _INTEGRATION = re.compile(r"arn:.*:states:::(aws-sdk:)?([a-z0-9-]+):(\w+)(\.[\w:.]+)?")
 _CALL_OF_SCHEDULE = re.compile(r"arn:.*:scheduler:::aws-sdk:([a-z0-9-]+):(\w+)")
 _INVOKE = "lambda:InvokeFunction"
@@ -45,6 +47,7 @@ _FREE = ("sts:GetCallerIdentity", "sts:GetSessionToken")
 _CODE_GUIDE = "https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html"
 _STATES_GUIDE = "https://docs.aws.amazon.com/step-functions/latest/dg/service-integration-iam-templates.html"
 _SCHEDULES_GUIDE = "https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html"
+_PIPELINES_GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/build-and-manage-access.html"
 _SERVICES = {"stepfunctions": "sfn"}
 """Services of optimized integrations, by their name in AWS's SDK where it is another one."""
 
@@ -73,6 +76,8 @@ def api_called(model: Model) -> Iterator[Called]:
                 yield from _of_state(machine, role, state)
     for schedule in model.resources(_SCHEDULE):
         yield from _of_schedule(schedule)
+    for pipeline in model.resources(_PIPELINE):
+        yield from _of_pipeline(pipeline)
     for function in model.resources(FUNCTION):
         yield from _of_code(function)
 
@@ -173,6 +178,17 @@ def _of_schedule(schedule: Resource) -> Iterator[Called]:
         given = values_in(schedule.get("Target", "Input"))
         parameters = {key.lower(): value for key, value in given.items()} if isinstance(given, Mapping) else {}
         yield from called_by(schedule, role, ApiCall(operation.action, parameters, "make its call", _SCHEDULES_GUIDE))
+
+
+def _of_pipeline(pipeline: Resource) -> Iterator[Called]:
+    """The calls of a pipeline of SageMaker for its steps."""
+    role, definition = resource_of(pipeline.get("RoleArn"), ROLE), values_in(pipeline.get(*_BODY))
+    for step in as_items(at(definition, "Steps")) or () if role is not None else ():
+        action, given = PIPELINE_STEPS.get(as_str(at(step, "Type")) or ""), at(step, "Arguments")
+        if role is not None and action is not None and isinstance(given, Mapping):
+            words = f"do its step {shown(at(step, 'Name'))}"
+            parameters = {name.lower(): value for name, value in given.items()}
+            yield from called_by(pipeline, role, ApiCall(action, parameters, words, _PIPELINES_GUIDE))
 
 
 def _of_code(function: Resource) -> Iterator[Called]:

@@ -23,6 +23,19 @@ Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/iam-cw-co
 """
 
 
+PIPELINE_STEPS: Mapping[str, str] = {
+    "Model": "sagemaker:CreateModel",
+    "Processing": "sagemaker:CreateProcessingJob",
+    "Training": "sagemaker:CreateTrainingJob",
+    "Transform": "sagemaker:CreateTransformJob",
+    "Tuning": "sagemaker:CreateHyperParameterTuningJob",
+}
+"""What a pipeline of SageMaker calls for a step, by the type of the step, with the arguments of that.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/build-and-manage-access.html (as of 2026-11-27)
+"""
+
+
 class Waiting(NamedTuple):
     """What a state machine does that waits for its task.
 

@@ -19,7 +19,7 @@ _open = partial(
     fix="allow the service the action in the policy of the receiver (of a function: an AWS::Lambda::Permission), with the resource "
     "that sends as aws:SourceArn",
     allowed="a statement for the service that sends, with a condition that its resource meets",
-    silences=("HP-POL-002", "HP-POL-006"),
+    silences=("HP-PERM-001", "HP-PERM-002", "HP-POL-002", "HP-POL-006"),
 )
 
 
@@ -56,7 +56,9 @@ def receivers_are_open_at_once(model: Model) -> Iterator[Hit]:
         calls = enumerated(dict.fromkeys(call.action for _, call, _ in found))
         users = tuple(dict.fromkeys(link.resource for _, _, link in found))
         names = enumerated(one.logical_id for one in users)
-        text = f"the policy of {found[0][2].bucket.logical_id} denies {calls} to FSx, which calls from outside the VPC for {names}"
+        text = (
+            f"the policy of {found[0][2].bucket.logical_id} denies {calls} to FSx, which links {names} to it from outside the VPC"
+        )
         yield hit(place, text, *found[0][0].path, covers=users)
 
 

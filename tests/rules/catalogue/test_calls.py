@@ -435,3 +435,26 @@ def test_services_come_past_no_endpoint_of_the_network(condition: str, found: li
         }
     }
     assert [one.rule for one in findings(template, rules="HP-PERM")] == found
+
+
+def trained(*rights: tuple[str | list[str], Any]) -> Template:
+    """A pipeline with a step that trains as the role of jobs."""
+    step = {"Name": "Train", "Type": "Training", "Arguments": TRAIN}
+    body = {"Fn::Sub": json.dumps({"Version": "2020-12-01", "Steps": [step]})}
+    given = {"PipelineName": "a", "RoleArn": att("RunRole"), "PipelineDefinition": {"PipelineDefinitionBody": body}}
+    run = {"RunRole": role("sagemaker.amazonaws.com", *rights), "Run": {"Type": "AWS::SageMaker::Pipeline", "Properties": given}}
+    return {"Resources": {"JobRole": JOBS["Resources"]["JobRole"], **run}}
+
+
+@pytest.mark.parametrize(
+    ("rights", "missing"),
+    [
+        ([("sagemaker:CreateTrainingJob", "*"), ("iam:PassRole", att("JobRole"))], None),
+        ([("sagemaker:CreateTrainingJob", "*")], "iam:PassRole"),
+        ([("sagemaker:CreateProcessingJob", "*"), ("iam:PassRole", att("JobRole"))], "sagemaker:CreateTrainingJob"),
+    ],
+)
+def test_a_pipeline_may_do_its_steps(rights: list[tuple[str, Any]], missing: str | None) -> None:
+    found = [(one.resource, one.message) for one in findings(trained(*rights), rules="HP-PERM")]
+    assert [place for place, _ in found] == ([] if missing is None else ["RunRole"])
+    assert all("do its step Train" in message and str(missing) in message for _, message in found)
