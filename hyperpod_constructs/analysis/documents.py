@@ -119,13 +119,19 @@ def _resource_mistake(value: Value) -> str | None:
     first = parts_of(value)[0]
     if isinstance(first, Reference):
         form = FORMS.get(first.resource.type, ArnForm())
-        named = first.attribute in form.names
-        return f"{value!r} begins with a name and is no ARN; a resource is an ARN or *" if named else None
+        what = "a name" if first.attribute in form.names else "another value" if _is_no_arn(first, form) else ""
+        return f"{value!r} begins with {what} and is no ARN; a resource is an ARN or *" if what else None
     begin = first if isinstance(first, str) else ""
     if _is_bucket_elsewhere(value):
         return f"{shown(value)!r} has a region or an account, and the ARN of a bucket has none"
     formed = any(begin.startswith(stem) or stem.startswith(begin) for stem in ("arn:", "${", "*", "?"))
     return None if formed else f"{shown(value)!r} is no ARN; a resource is an ARN or *"
+
+
+def _is_no_arn(reference: Reference, form: ArnForm) -> bool:
+    """Whether a reference gives no ARN, of a type whose ARNs are known."""
+    named = (reference.attribute or "").lower()
+    return bool(form.arns) and reference.attribute not in {*form.arns, *form.others} and "arn" not in named
 
 
 def _is_bucket_elsewhere(value: Value) -> bool:

@@ -6,7 +6,7 @@ Sources: https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-servic
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.answers import all_of, any_of
@@ -36,6 +36,7 @@ from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Val
 
 _LAUNCH_TEMPLATE, _KEYS_OF_DISKS = "AWS::EC2::LaunchTemplate", "LaunchTemplateData/BlockDeviceMappings/*/Ebs/KmsKeyId"
 _GRANTS: Context = {"aws:principalarn": UNKNOWN, "kms:grantisforawsresource": "true"}
+_ENCRYPTION_CONTEXT = "kms:encryptioncontext:"
 _RULES = ("BucketEncryption", "ServerSideEncryptionConfiguration")
 _DEFAULT = "ServerSideEncryptionByDefault"
 
@@ -148,13 +149,22 @@ def _lacking(key: Resource, caller: Caller, actions: Sequence[str], context: Con
     layer = layer_of(key.get("KeyPolicy"))
     if not layer.complete and key.get("KeyPolicy") is not ABSENT:
         return []
-    known = {one: value for one, value in OF_SERVICE.items() if one != "sts:externalid"} | dict(context)
     allowing = [one for one in layer.statements if one.effect != "Deny"]
+    known = {one: value for one, value in OF_SERVICE.items() if one != "sts:externalid"} | _closed(context, allowing)
     return [
         action
         for action in actions
         if any_of(all_of((_names(one, caller), one.applies(Call(action, None, known)))) for one in allowing) is False
     ]
+
+
+def _closed(context: Context, statements: Sequence[Statement]) -> dict[str, Value]:
+    """A context in which calls have no other pairs of an encryption context, where one of it is known."""
+    if not any(key.startswith(_ENCRYPTION_CONTEXT) for key in context):
+        return dict(context)
+    operators = [one for statement in statements for _, one in place_in(statement.raw, "Condition/*")]
+    asked = {key.lower() for one in operators if isinstance(one, Mapping) for key in one}
+    return {**{key: ABSENT for key in asked if key.startswith(_ENCRYPTION_CONTEXT)}, **context}
 
 
 def _names(statement: Statement, caller: Caller) -> bool | None:

@@ -284,6 +284,10 @@ def identities_come_before_pods(addon: Addon) -> Iterator[str]:
                 yield f"add-on {addon.name} does not await {one.logical_id}, the identity of its pods"
 
 
+_SHARED = ("default", "kube-system")
+"""Namespaces where others have pods too."""
+
+
 @_addon_warning(
     "HP-ADD-030",
     title="add-ons that call AWS have a role",
@@ -316,6 +320,23 @@ def identities_are_where_the_pods_are(eks: EksCluster) -> Iterator[Hit]:
         if addon is not None and namespace not in (right, None):
             text = f"the pods of {addon.name} are in {right}, and this identity is for {account} in {namespace}"
             yield hit(association, text, "Namespace", covers=(addon.resource,))
+    for addon in addons_of(eks):
+        lacking = [one for one, associations in addon.identities if not associations and one.namespace not in _SHARED]
+        strange = [
+            one for identity in lacking for one in eks.pod_identities if _is_strange(one, identity.namespace, addons_of(eks))
+        ]
+        if len(lacking) == 1 and len(strange) == 1 and not addon.has_own_role:
+            text = (
+                f"{addon.name} has no service account {as_str(strange[0].get('ServiceAccount'))}, but {lacking[0].service_account}"
+            )
+            yield hit(strange[0], text, "ServiceAccount", covers=(addon.resource,))
+
+
+def _is_strange(association: Resource, namespace: str, installed: Iterable[Addon]) -> bool:
+    """Whether an identity is in a namespace of an add-on, for an account that no add-on has."""
+    account = as_str(association.get("ServiceAccount"))
+    known = {name.rpartition(":")[2] for addon in installed for name in facts.subjects(addon.name)}
+    return as_str(association.get("Namespace")) == namespace and account is not None and account not in known
 
 
 @_addon_warning(

@@ -249,6 +249,7 @@ CASES = [
         {"Ebs": addon("aws-ebs-csi-driver", "Cluster", ServiceAccountRoleArn="arn:aws:iam::123456789012:role/ebs")},
     ),
     Case("HP-ADD-031", WITH_OPERATOR, {"Identity/Namespace": "kube-system"}, {}),
+    Case("HP-ADD-031", WITH_OPERATOR, {"Identity/ServiceAccount": "operator"}, {}),
     Case("HP-PERM-002", WITH_VOLUMES, NO_EXTRAS, {}),
     Case("HP-PERM-002", WITH_VOLUMES, {"DriverRole/Policies": policies(ATTACHING)}, {"DriverRole/Policies": REMOVED, **MANAGED}),
     Case("HP-PERM-002", WITH_VOLUMES, {**INLINE_DRIVER, **NO_EXTRAS}, INLINE_DRIVER),

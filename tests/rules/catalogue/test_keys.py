@@ -34,6 +34,7 @@ ASYMMETRIC = {
     "Key/KeyUsage": "ENCRYPT_DECRYPT",
 }
 LIMITED = {"Condition": {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": "arn:aws:logs:us-west-2:123456789012:*"}}}
+MISNAMED = {"Condition": {"ArnLike": {"kms:EncryptionContext:aws:log:arn": "arn:aws:logs:us-west-2:123456789012:*"}}}
 CASES = [
     Case(
         "HP-KEY-001", slurm(), {"Key": key(allow("kms:Encrypt", Principal=ROOT))}, {"Key": key(allow("kms:Put*", Principal=ROOT))}
@@ -41,6 +42,7 @@ CASES = [
     Case("HP-KEY-001", slurm(), {"Key": key(allow("kms:*", Principal={"Service": "s3.amazonaws.com"}))}, {}),
     Case("HP-KEY-002", slurm(), logging(), for_logs({"Fn::Sub": "logs.${AWS::Region}.amazonaws.com"})),
     Case("HP-KEY-002", slurm(), for_logs("s3.amazonaws.com"), for_logs("logs.us-west-2.amazonaws.com", **LIMITED)),
+    Case("HP-KEY-002", slurm(), for_logs("logs.us-west-2.amazonaws.com", **MISNAMED), {}),
     Case("HP-KEY-005", slurm(), secret("alias/aws/rds"), secret("alias/aws/secretsmanager")),
     Case(
         "HP-KEY-005",

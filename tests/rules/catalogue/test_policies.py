@@ -114,6 +114,7 @@ def managed(account: str) -> dict[str, Any]:
     return {"Role/ManagedPolicyArns": [*role.get("ManagedPolicyArns", []), f"arn:aws:iam::{account}:policy/AmazonS3ReadOnlyAccess"]}
 
 
+QUEUE = {"Queue": {"Type": "AWS::SQS::Queue", "Properties": {}}}
 CASES = [
     Case(NEVER, slurm(), condition("StringEquals", "aws:RequestedRegon"), condition("StringLike", "aws:RequestedRegion", "us-*")),
     Case(
@@ -207,6 +208,12 @@ CASES = [
         slurm(),
         {**ZONE, f"{STATEMENTS}/1/Resource": "arn:aws-cn:ec2:*:*:network-interface/*"},
         {**ZONE, f"{STATEMENTS}/1/Resource": "arn:aws:ec2:*:*:network-interface/*"},
+    ),
+    Case(
+        REFUSED,
+        slurm(),
+        {**QUEUE, OTHER: allow("sqs:*", {"Ref": "Queue"})},
+        {**QUEUE, OTHER: allow("sqs:*", {"Fn::GetAtt": ["Queue", "Arn"]})},
     ),
     Case(REFUSED, slurm(), {OTHER: allow("SendMessage")}, {OTHER: allow("sqs:SendMessage")}),
     Case(
