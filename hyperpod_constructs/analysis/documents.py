@@ -181,6 +181,8 @@ def idle_words(one: Written) -> Iterator[str]:
             yield unknown
         elif one.kind is Kind.RESOURCE and not _is_asked(one.resource.type, text):
             yield f"{text} is never asked of this policy, whose actions begin with {ACTIONS_OF[one.resource.type]}:"
+    if one.kind is Kind.RESOURCE and one.resource.type in ACTIONS_OF and _are_of_no_resource(statement):
+        yield f"{', '.join(map(str, statement.actions))}: asked for no resource, and so of no policy of one"
     if _has_variables(one) and _is_old(one):
         yield f"only documents of the Version {_WITH_VARIABLES} have variables, and others take them for text"
     of_bucket = one.resource.type == "AWS::S3::BucketPolicy"
@@ -211,6 +213,17 @@ def _is_asked(type_: str, action: str) -> bool:
     """Whether the policy of a type is asked for an action, or may be."""
     prefix, found, _ = action.lower().partition(":")
     return not found or type_ not in ACTIONS_OF or glob(prefix, ACTIONS_OF[type_])
+
+
+def _are_of_no_resource(statement: Statement) -> bool:
+    """Whether all actions of a statement are known, and work on no resource."""
+    found = list(_named(statement))
+    return (
+        bool(found)
+        and not statement.excludes_actions
+        and len(found) == len(statement.actions)
+        and not any(one.types for one in found)
+    )
 
 
 def _of_another(one: Written) -> Iterator[str]:

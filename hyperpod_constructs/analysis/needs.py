@@ -44,7 +44,7 @@ class Origin(Enum):
     """What asks for a call."""
 
     FEATURE = "a feature"
-    GRANT = "the role's own policies: only the policy of another resource is a mistake then"
+    GRANT = "the role's own policies: a mistake then is what denies it, or the policy of another resource"
     ENCRYPTION = "the encryption of what the role's own policies name"
 
 
@@ -67,7 +67,7 @@ class Need(NamedTuple):
             may = self.facts.may_elsewhere(self.call.action, "instance")
             return None if may else Refusal(self.call, Cause.MISSING, self.facts.role)
         found = refusal(self.facts, self.call, self.endpoint)
-        own = found is not None and found.place is self.facts.role
+        own = found is not None and found.place is self.facts.role and (found.cause is Cause.MISSING or bool(found.path))
         return None if self.origin is Origin.GRANT and own else found
 
 

@@ -37,7 +37,7 @@ def key_policies_can_be_changed(key: Resource) -> Iterator[Hit]:
     policy, path = key.get("KeyPolicy"), ("KeyPolicy",)
     if policy is ABSENT or as_bool(key.get("BypassPolicyLockoutSafetyCheck")) is True:
         return
-    layer, call = layer_of(policy), Call(_CHANGE)
+    layer, call = layer_of(policy), Call(_CHANGE, None, {"kms:viaservice": ABSENT})
     allowing = (one for one in layer.statements if one.effect != "Deny" and one.principals("AWS") != ())
     allowed = any_of(one.applies(call) for one in allowing)
     if layer.complete and allowed is False:

@@ -34,12 +34,14 @@ ASYMMETRIC = {
     "Key/KeyUsage": "ENCRYPT_DECRYPT",
 }
 LIMITED = {"Condition": {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": "arn:aws:logs:us-west-2:123456789012:*"}}}
+BY_S3 = {"StringEquals": {"kms:ViaService": "s3.us-west-2.amazonaws.com"}}
 MISNAMED = {"Condition": {"ArnLike": {"kms:EncryptionContext:aws:log:arn": "arn:aws:logs:us-west-2:123456789012:*"}}}
 CASES = [
     Case(
         "HP-KEY-001", slurm(), {"Key": key(allow("kms:Encrypt", Principal=ROOT))}, {"Key": key(allow("kms:Put*", Principal=ROOT))}
     ),
     Case("HP-KEY-001", slurm(), {"Key": key(allow("kms:*", Principal={"Service": "s3.amazonaws.com"}))}, {}),
+    Case("HP-KEY-001", slurm(), {"Key": key(allow("kms:*", Principal=ROOT, Condition=BY_S3))}, {}),
     Case("HP-KEY-002", slurm(), logging(), for_logs({"Fn::Sub": "logs.${AWS::Region}.amazonaws.com"})),
     Case("HP-KEY-002", slurm(), for_logs("s3.amazonaws.com"), for_logs("logs.us-west-2.amazonaws.com", **LIMITED)),
     Case("HP-KEY-002", slurm(), for_logs("logs.us-west-2.amazonaws.com", **MISNAMED), {}),

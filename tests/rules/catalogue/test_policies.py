@@ -114,6 +114,7 @@ def managed(account: str) -> dict[str, Any]:
     return {"Role/ManagedPolicyArns": [*role.get("ManagedPolicyArns", []), f"arn:aws:iam::{account}:policy/AmazonS3ReadOnlyAccess"]}
 
 
+OF_TOKENS = {"Images": repository("ecr:GetAuthorizationToken")}
 QUEUE = {"Queue": {"Type": "AWS::SQS::Queue", "Properties": {}}}
 CASES = [
     Case(NEVER, slurm(), condition("StringEquals", "aws:RequestedRegon"), condition("StringLike", "aws:RequestedRegion", "us-*")),
@@ -215,6 +216,7 @@ CASES = [
         {**QUEUE, OTHER: allow("sqs:*", {"Ref": "Queue"})},
         {**QUEUE, OTHER: allow("sqs:*", {"Fn::GetAtt": ["Queue", "Arn"]})},
     ),
+    Case(IDLE, slurm(), OF_TOKENS, {"Images": repository()}),
     Case(REFUSED, slurm(), {OTHER: allow("SendMessage")}, {OTHER: allow("sqs:SendMessage")}),
     Case(
         REFUSED,

@@ -384,3 +384,9 @@ def test_a_guest_of_another_account_is_named_by_the_key_too(principal: Template,
 @pytest.mark.parametrize(("operator", "rules"), [("StringEquals", ["HP-PERM-001"]), ("StringNotEquals", [])])
 def test_interfaces_are_made_from_outside_the_network(operator: str, rules: list[str]) -> None:
     assert rules_of(edited(SLURM, {f"{STATEMENTS}/0/Condition": {operator: {"aws:SourceVpc": {"Ref": "Vpc"}}}})) == rules
+
+
+@pytest.mark.parametrize(("denied", "rules"), [("s3:PutObject", ["HP-PERM-002"]), ("s3:DeleteObject", [])])
+def test_a_role_that_denies_what_it_allows(denied: str, rules: list[str]) -> None:
+    writes = {f"{STATEMENTS}/4": allow("s3:PutObject", OBJECTS), f"{STATEMENTS}/5": {**allow(denied, OBJECTS), "Effect": "Deny"}}
+    assert rules_of(edited(SLURM, writes)) == rules
