@@ -19,7 +19,7 @@ from hyperpod_constructs.facts.iam_actions import FLAT, UNLISTED, WHOLE, Action,
 from hyperpod_constructs.facts.policies import ACTIONS_OF, DOCUMENTS, POLICIES_OF, WITHOUT_RESOURCE, Kind
 from hyperpod_constructs.facts.regions import partition
 from hyperpod_constructs.templates.globs import Digits, Segment, glob
-from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_str, at, joined, parts_of, shown
 
 _UNKNOWN, _NAME = "\0", "\1"
@@ -106,7 +106,7 @@ def _named_words(one: Written) -> Iterator[tuple[str, tuple[str | int, ...]]]:
     """What IAM refuses of the actions and the resources that a statement names."""
     statement = one.statement
     for value in statement.resources:
-        mistake = _resource_mistake(value) or _partition_mistake(value, one.resource)
+        mistake = _resource_mistake(value, one.resource) or _partition_mistake(value, one.resource)
         if mistake:
             yield mistake, ("NotResource" if statement.excludes_resources else "Resource",)
     for text in filter(None, map(as_str, statement.actions)):
@@ -115,11 +115,12 @@ def _named_words(one: Written) -> Iterator[tuple[str, tuple[str | int, ...]]]:
             yield f"{text!r} names no service; an action has the form SERVICE:ACTION", (action,)
 
 
-def _resource_mistake(value: Value) -> str | None:
+def _resource_mistake(value: Value, resource: Resource) -> str | None:
     first = parts_of(value)[0]
     if isinstance(first, Reference):
         form = FORMS.get(first.resource.type, ArnForm())
-        what = "a name" if first.attribute in form.names else "another value" if _is_no_arn(first, form) else ""
+        own = target_of(first).template is resource.template
+        what = "a name" if first.attribute in form.names else "another value" if own and _is_no_arn(first, form) else ""
         return f"{value!r} begins with {what} and is no ARN; a resource is an ARN or *" if what else None
     begin = first if isinstance(first, str) else ""
     if _is_bucket_elsewhere(value):
