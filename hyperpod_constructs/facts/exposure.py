@@ -43,11 +43,13 @@ class Protection(NamedTuple):
     :param path: the property, `*` for each item of a list.
     :param off: the value that leaves the data or the machine without it.
     :param words: the consequence.
+    :param only: a property and its default, for a protection that is there with this value alone; empty for all.
     """
 
     path: str
     off: str | bool
     words: str
+    only: tuple[str, str] = ("", "")
 
 
 _BLOCKS = "the volume is not encrypted"
@@ -57,13 +59,7 @@ PROTECTIONS: Mapping[str, tuple[Protection, ...]] = {
         Protection("BlockDeviceMappings/*/Ebs/Encrypted", False, _BLOCKS),
         Protection("MetadataOptions/HttpTokens", "optional", _METADATA),
     ),
-    "AWS::CloudTrail::Trail": (
-        Protection("EnableLogFileValidation", False, "nobody sees whether a log file was changed"),
-        Protection("IsLogging", False, "the trail writes nothing"),
-    ),
-    "AWS::DynamoDB::Table": (
-        Protection("PointInTimeRecoverySpecification/PointInTimeRecoveryEnabled", False, "items that are overwritten are lost"),
-    ),
+    "AWS::CloudTrail::Trail": (Protection("EnableLogFileValidation", False, "nobody sees whether a log file was changed"),),
     "AWS::EC2::Instance": (
         Protection("BlockDeviceMappings/*/Ebs/Encrypted", False, _BLOCKS),
         Protection("MetadataOptions/HttpTokens", "optional", _METADATA),
@@ -72,14 +68,11 @@ PROTECTIONS: Mapping[str, tuple[Protection, ...]] = {
         Protection("LaunchTemplateData/BlockDeviceMappings/*/Ebs/Encrypted", False, _BLOCKS),
         Protection("LaunchTemplateData/MetadataOptions/HttpTokens", "optional", _METADATA),
     ),
-    "AWS::ECR::Repository": (
-        Protection("ImageScanningConfiguration/ScanOnPush", False, "known holes in images are not looked for"),
-    ),
     "AWS::ElastiCache::ReplicationGroup": (
         Protection("AtRestEncryptionEnabled", False, "the data is not encrypted"),
         Protection("TransitEncryptionEnabled", False, "the data is not encrypted on its way"),
     ),
-    "AWS::KMS::Key": (Protection("EnableKeyRotation", False, "the key material never changes"),),
+    "AWS::KMS::Key": (Protection("EnableKeyRotation", False, "the key material never changes", ("KeySpec", "SYMMETRIC_DEFAULT")),),
     "AWS::MSK::Cluster": (
         Protection("EncryptionInfo/EncryptionInTransit/InCluster", False, "the data is not encrypted on its way"),
         Protection("EncryptionInfo/EncryptionInTransit/ClientBroker", "PLAINTEXT", "the data is not encrypted on its way"),

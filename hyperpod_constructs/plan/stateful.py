@@ -62,13 +62,8 @@ def _log_survives(resource: Resource) -> str | None:
     return None
 
 
-def is_protected(resource: Resource) -> bool:
-    """Whether the service surely refuses to delete a database."""
-    return as_bool(resource.get("DeletionProtection")) is True
-
-
 def _protected_survives(resource: Resource) -> str | None:
-    if not is_protected(resource):
+    if as_bool(resource.get("DeletionProtection")) is not True:
         return None
     return "its deletion fails, because DeletionProtection is on: it stays in the account, at your cost"
 

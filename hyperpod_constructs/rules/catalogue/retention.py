@@ -9,7 +9,7 @@ from hyperpod_constructs.analysis.bucket_rules import DataBucket, data_buckets, 
 from hyperpod_constructs.analysis.networks import VPC
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, security_groups_of, subnets_of
 from hyperpod_constructs.facts.data_holders import ARCHIVES, DATA_HOLDERS, KEEPING_POLICIES, POLICY_WORDS
-from hyperpod_constructs.plan.stateful import is_protected, lost, survives
+from hyperpod_constructs.plan.stateful import lost, survives
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
@@ -121,7 +121,7 @@ def _deletable(model: Model) -> Iterator[Resource]:
     there = linked(model)
     for resource in model.resources(*_SURVIVING):
         kept = as_str(resource.update_replace_policy) in (*KEEPING_POLICIES, _SNAPSHOT)
-        if as_str(resource.deletion_policy) == "Delete" and (kept or resource in there or is_protected(resource)):
+        if as_str(resource.deletion_policy) == "Delete" and (kept or resource in there):
             yield resource
 
 
@@ -129,15 +129,15 @@ def _deletable(model: Model) -> Iterator[Resource]:
     "HP-RET-005",
     on=_deletable,
     title="data that is kept otherwise is kept by its stack",
-    why="the deletion of the stack fails at a bucket with objects or a protected database; whoever clears the way loses the data",
+    why="the deletion of the stack fails at a bucket with objects, and deletes the rest: the data goes",
     fix="write DeletionPolicy: RetainExceptOnCreate and UpdateReplacePolicy: Retain; Snapshot for a database",
-    allowed="Retain, RetainExceptOnCreate or Snapshot for what a file system is linked to, or what is kept or protected otherwise",
+    allowed="Retain, RetainExceptOnCreate or Snapshot for what a file system is linked to, or what a replacement keeps",
     source=_DELETION,
     silences=("HP-RET-001",),
 )
 def what_is_kept_is_kept_by_the_stack(resource: Resource) -> Hit:
     is_linked = resource in linked(resource.template.model)
-    reason = "a file system is linked to it" if is_linked else "its UpdateReplacePolicy or its protection keeps it"
+    reason = "a file system is linked to it" if is_linked else "its UpdateReplacePolicy keeps it"
     return Hit(resource, (), f"{reason}, and its DeletionPolicy is Delete", found="Delete")
 
 

@@ -324,6 +324,8 @@ def test_the_acl_of_a_bucket_lets_the_lines_of_others_in(acl: str, found: list[s
         }
     }
     assert [one.resource for one in findings(template, rules="HP-DLV")] == found
+
+
 def past(resource: str, **condition: Any) -> Template:
     """A policy of an endpoint for one topic."""
     document = of_all("sns:Publish")

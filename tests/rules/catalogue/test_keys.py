@@ -24,7 +24,7 @@ def for_logs(service: Any, **more: Any) -> dict[str, Any]:
 
 
 def secret(at: Any) -> dict[str, Any]:
-    return {"Token": {"Type": "AWS::SecretsManager::Secret", **KEPT, "Properties": {"SecretString": "-", "KmsKeyId": at}}}
+    return {"Token": {"Type": "AWS::SecretsManager::Secret", **KEPT, "Properties": {"GenerateSecretString": {}, "KmsKeyId": at}}}
 
 
 ASYMMETRIC = {
@@ -50,7 +50,7 @@ CASES = [
         "HP-KEY-005",
         slurm(),
         {**ASYMMETRIC, **secret(att("Key"))},
-        {**ASYMMETRIC, "Key/KeySpec": "SYMMETRIC_DEFAULT", "Key/KeyUsage": "ENCRYPT_DECRYPT", **secret(att("Key"))},
+        {**ASYMMETRIC, "Key/KeySpec": "SYMMETRIC_DEFAULT", "Key/EnableKeyRotation": True, **secret(att("Key"))},
     ),
     Case("HP-KEY-003", WITH_KEY, {"Key/Enabled": False}, {"Key/Enabled": True}),
 ]
