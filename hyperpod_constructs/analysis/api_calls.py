@@ -79,7 +79,7 @@ def api_called(model: Model) -> Iterator[Called]:
     for pipeline in model.resources(_PIPELINE):
         yield from _of_pipeline(pipeline)
     for function in model.resources(FUNCTION):
-        yield from _of_code(function)
+        yield from code_calls(function)
 
 
 def called_by(resource: Resource, role: Resource, call: ApiCall) -> Iterator[Called]:
@@ -191,8 +191,8 @@ def _of_pipeline(pipeline: Resource) -> Iterator[Called]:
             yield from called_by(pipeline, role, ApiCall(action, parameters, words, _PIPELINES_GUIDE))
 
 
-def _of_code(function: Resource) -> Iterator[Called]:
-    """The calls in the code of a function."""
+def code_calls(function: Resource) -> Iterator[Called]:
+    """The calls in the code of a function, each with the ARN on which it works."""
     role = resource_of(function.get("Role"), ROLE)
     for one in calls_of(function) if role is not None else ():
         call = ApiCall(one.operation.action, one.parameters, "do what its code does", _CODE_GUIDE)

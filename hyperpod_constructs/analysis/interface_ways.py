@@ -7,6 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs.analysis.api_calls import code_calls
 from hyperpod_constructs.analysis.database import DATABASES, databases_of, port_of, secret_of, side_of
 from hyperpod_constructs.analysis.file_systems import mount_targets_of, side_of_target
 from hyperpod_constructs.analysis.function_code import calls_of
@@ -24,7 +25,7 @@ from hyperpod_constructs.facts.interfaces import BY_SERVICE, ENDPOINTS, INTERFAC
 from hyperpod_constructs.facts.listeners import NFS
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_bool, as_items, as_str, at, parts_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_bool, as_items, as_str, at, parts_of
 
 _FUNCTION, _POINT = "AWS::Lambda::Function", "AWS::EFS::AccessPoint"
 _SENDING = ("AWS::Lambda::EventInvokeConfig", "AWS::Lambda::EventSourceMapping")
@@ -63,7 +64,7 @@ def _ways(model: Model) -> Iterator[Stopped]:
             for source in sides_of(resource, places):
                 stopped = partial(Stopped, resource, places.subnets)
                 for name, action in calls.items():
-                    hops = to_service(source, Service(name=name, action=action))
+                    hops = to_service(source, Service(name=name, action=action), _objects(resource, action))
                     yield stopped(name, Way.of(source.name, name, Traffic(), hops))
                 yield from (stopped(one.logical_id, way) for one in databases for way in _to_database(source, one))
                 yield from (stopped(one.logical_id, way) for one in _mounted(resource) for way in to_file_system(source, one))
@@ -126,14 +127,28 @@ def _variables(resource: Resource) -> Value:
 def sides_of(resource: Resource, places: Interfaces) -> Iterator[Side]:
     """The ends in each subnet, if all subnets are of the model."""
     model = resource.template.model
-    subnets = [resource_of(one, SUBNET) for one in as_items(resource.get(*places.subnets)) or ()]
+    subnets = [resource_of(one, SUBNET) for one in _listed(resource.get(*places.subnets))]
     groups = [resource_of(one, SECURITY_GROUP) for one in as_items(resource.get(*places.groups)) or ()]
     known = [one for one in groups if one is not None]
     sides = None if not known or None in groups else tuple(security_groups(model).of(one) for one in known)
     for subnet in subnets if None not in subnets else ():
         if subnet is not None:
             place = (resource, places.groups)
-            yield Side(resource.logical_id, sides, (network_facts(model).subnet(subnet),), place=place)
+            yield Side(resource.logical_id, sides, (network_facts(model).subnet(subnet),), place=place, anywhere=True)
+
+
+def _objects(resource: Resource, action: str | None) -> tuple[Value, ...]:
+    """The ARNs on which the code of a function does an action, as far as they are known."""
+    if resource.type != _FUNCTION or action is None:
+        return ()
+    found = code_calls(resource)
+    arns = [one.arn for one in found if action in (name.lower() for name in one.task.actions)]
+    return tuple(dict.fromkeys(one for one in arns if one is not UNKNOWN))
+
+
+def _listed(value: Value) -> tuple[Value, ...]:
+    items = as_items(value)
+    return (value,) if items is None else items
 
 
 def _called(resource: Resource, places: Interfaces, model: Model) -> dict[str, str | None]:

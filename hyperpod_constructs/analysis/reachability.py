@@ -39,7 +39,6 @@ from hyperpod_constructs.analysis.placement import (
     subnets_of,
     users_of_file_systems,
 )
-from hyperpod_constructs.analysis.policy_document import Call
 from hyperpod_constructs.analysis.security_groups import (
     INGRESS,
     Direction,
@@ -59,8 +58,9 @@ from hyperpod_constructs.analysis.ways import (
 )
 from hyperpod_constructs.facts import connections as facts
 from hyperpod_constructs.facts import lustre, openzfs
+from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_items, as_str, at, joined, shown
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, as_str, at, joined, shown
 
 T = TypeVar("T")
 
@@ -117,7 +117,8 @@ def _of_group(group: NodeGroup) -> Iterator[Connection]:
         return
     for subnet in group.subnet_facts() or (None,):
         place = (group.resource, (*group.network_path, "SecurityGroupIds"))
-        source = Side(NODES, group.security_group_facts() or None, None if subnet is None else (subnet,), place=place)
+        subnets = None if subnet is None else (subnet,)
+        source = Side(NODES, group.security_group_facts() or None, subnets, place=place, anywhere=True)
         for target, ways in _needs(group, source):
             yield Connection(group, subnet, target, ways)
 
@@ -167,7 +168,12 @@ def _uses(group: NodeGroup) -> frozenset[facts.Use]:
 def _reads_a_bucket(group: NodeGroup) -> bool:
     """Whether the role of a group surely may read objects of a bucket of the templates: they are for its jobs."""
     role = resource_of(group.get("ExecutionRole"), ROLE)
-    return role is not None and bool(role.template.model.cached((_reads_a_bucket, role), lambda: _may_read(role)))
+    return role is not None and reads_a_bucket(role)
+
+
+def reads_a_bucket(role: Resource) -> bool:
+    """Whether a role has a permission to read objects of a bucket of the templates; computed once."""
+    return bool(role.template.model.cached((reads_a_bucket, role), lambda: _may_read(role)))
 
 
 def _pulls_in_network(group: NodeGroup) -> bool:
@@ -181,8 +187,9 @@ def _pulls_in_network(group: NodeGroup) -> bool:
 
 def _may_read(role: Resource) -> bool:
     buckets = (one for one in role.template.model.resources("AWS::S3::Bucket") if one.exists)
-    objects = (Text((Reference(one, "Arn"), "/", UNKNOWN)) for one in buckets)
-    return any(role_facts(role).identity.allows(Call("s3:GetObject", one)) is True for one in objects)
+    plain = (one for one in role_facts(role).statements if one.effect == "Allow" and not one.excludes_resources)
+    read = (one.resources for one in plain if one.speaks_of("s3:GetObject"))
+    return not set(buckets).isdisjoint(references(tuple(read)))
 
 
 def _has_pod_identities(group: NodeGroup) -> bool:

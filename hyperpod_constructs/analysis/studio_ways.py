@@ -1,21 +1,20 @@
-"""The ways of the apps of SageMaker Studio in a VPC: to the service, and to the file systems that they mount.
-
-Source: https://docs.aws.amazon.com/sagemaker/latest/dg/studio-notebooks-and-internet-access.html
-"""
+"""The ways of apps of Studio, of models and of notebooks in a VPC: to services, and to the file systems that apps mount."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hyperpod_constructs.analysis.ends import ends
+from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.interface_ways import Stopped, sides_of, to_file_system
 from hyperpod_constructs.analysis.paths import place_in
+from hyperpod_constructs.analysis.reachability import reads_a_bucket
 from hyperpod_constructs.analysis.service_ways import to_service
 from hyperpod_constructs.analysis.traffic import Traffic
 from hyperpod_constructs.analysis.ways import Way
-from hyperpod_constructs.facts.connections import Service
-from hyperpod_constructs.facts.interfaces import STUDIO, STUDIO_SERVICES
+from hyperpod_constructs.facts.connections import S3, Service
+from hyperpod_constructs.facts.interfaces import HOSTED, Hosted
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import as_str
 
 _DOMAIN = "AWS::SageMaker::Domain"
 _MOUNTS = {
@@ -27,14 +26,25 @@ _CONFIGS = ("EFSFileSystemConfig", "EFSFileSystem")
 
 
 def studio_ways(model: Model) -> Iterator[Stopped]:
-    """The ways of the apps of each domain that surely end."""
-    for domain in model.resources(_DOMAIN):
-        mounted = list(dict.fromkeys(_mounted(domain)))
-        for source in sides_of(domain, STUDIO):
-            ways = [(one.logical_id, way) for one in mounted for way in to_file_system(source, one)]
-            for name in STUDIO_SERVICES if as_str(domain.get("AppNetworkAccessType")) == "VpcOnly" else ():
-                ways.append((name, Way.of(source.name, name, Traffic(), to_service(source, Service(name=name, action=None)))))
-            yield from (Stopped(domain, STUDIO.subnets, target, way) for target, way in ways if way.end is not None)
+    """The ways of apps, models and notebooks that surely end."""
+    for type_, hosted in HOSTED.items():
+        for user in model.resources(type_):
+            mounted = list(dict.fromkeys(_mounted(user))) if type_ == _DOMAIN else ()
+            services = _services(user, hosted)
+            for source in sides_of(user, hosted):
+                ways = [(one.logical_id, way) for one in mounted for way in to_file_system(source, one)]
+                for name in services:
+                    ways.append((name, Way.of(source.name, name, Traffic(), to_service(source, Service(name=name, action=None)))))
+                yield from (Stopped(user, hosted.subnets, target, way) for target, way in ways if way.end is not None)
+
+
+def _services(user: Resource, hosted: Hosted) -> tuple[str, ...]:
+    """The services that it uses by the VPC."""
+    if not any(True for way in hosted.when for _ in ends(user, way)):
+        return ()
+    role = resource_of(user.get(*hosted.role.split("/")), ROLE)
+    reads = role is not None and reads_a_bucket(role)
+    return tuple(dict.fromkeys((*hosted.services, *((S3.name,) if reads else ()))))
 
 
 def _mounted(domain: Resource) -> Iterator[Resource]:

@@ -51,6 +51,8 @@ class Side:
     """Its addresses, for a side outside of the VPC; by default those of its subnets."""
     place: tuple[Resource, tuple[str | int, ...]] | None = None
     """The resource that has the groups, and the property that names them."""
+    anywhere: bool = False
+    """Whether its interfaces get any free addresses of their subnets, so that a block around a part of one misses some."""
 
     @property
     def resources(self) -> tuple[Resource, ...]:
@@ -83,12 +85,36 @@ def group_lets(own: Side, direction: Direction, other: Side, traffic: Traffic) -
     """Whether the security groups of a side let traffic with the other side through; their rules add up."""
     if own.groups is None:
         return None
-    return any_of(answer for group in own.groups for answer in _answers(group, direction, other, traffic))
+    found = any_of(answer for group in own.groups for answer in _answers(group, direction, other, traffic))
+    return False if found is None and direction == "ingress" and _misses_some(own.groups, other, traffic) else found
+
+
+def _misses_some(groups: Sequence[SecurityGroup], other: Side, traffic: Traffic) -> bool:
+    """Whether the blocks that these groups let in surely leave out addresses of the other side, and nothing else lets them in."""
+    (cidr,) = [subnet.cidr for subnet in other.subnets or ()] if len(other.subnets or ()) == 1 else (None,)
+    if cidr is None or not other.anywhere:
+        return False
+    blocks = []
+    for rule, answer in ((rule, _lets(rule, other, traffic)) for group in groups for rule in group.in_direction("ingress")):
+        block = block_of(rule.cidr) if rule.peer_group is ABSENT else None
+        if answer is not False and block is None:
+            return False
+        blocks += [block] if answer is not False and block is not None else []
+    sure = all(answer is not None for group in groups for answer in _beside_rules(group, "ingress", other, traffic))
+    return sure and not any(cidr.subnet_of(one) for one in ipaddress.collapse_addresses(blocks))
 
 
 def _answers(group: SecurityGroup, direction: Direction, other: Side, traffic: Traffic) -> Iterable[bool | None]:
-    for rule in group.in_direction(direction):
-        yield all_of((rule.covers_traffic(traffic.protocol, traffic.ports), _covers(rule, other)))
+    yield from (_lets(rule, other, traffic) for rule in group.in_direction(direction))
+    yield from _beside_rules(group, direction, other, traffic)
+
+
+def _lets(rule: GroupRule, other: Side, traffic: Traffic) -> bool | None:
+    return all_of((rule.covers_traffic(traffic.protocol, traffic.ports), _covers(rule, other)))
+
+
+def _beside_rules(group: SecurityGroup, direction: Direction, other: Side, traffic: Traffic) -> Iterable[bool | None]:
+    """What else may let traffic through: `None` for each."""
     if direction in group.uncertain:
         yield None
     possible = [rule for rule in group.possible if rule.direction == direction]

@@ -27,13 +27,43 @@ Sources: https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc-internet
 https://docs.aws.amazon.com/codebuild/latest/userguide/vpc-support.html
 """
 
-STUDIO = Interfaces(
-    subnets=("SubnetIds",), groups=("DefaultUserSettings", "SecurityGroups"), role="DefaultUserSettings/ExecutionRole"
-)
-STUDIO_SERVICES = ("sagemaker.api",)
-"""The apps of a domain of SageMaker Studio, and the services without which none starts where they are in the VPC only.
 
-Source: https://docs.aws.amazon.com/sagemaker/latest/dg/studio-notebooks-and-internet-access.html
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hosted(Interfaces):
+    """What SageMaker runs with interfaces in a VPC.
+
+    :param when: ways in its properties; it uses the services by the VPC if one leads to something.
+    :param services: those without which it does not start, beside S3 for a role that reads a bucket.
+    """
+
+    when: tuple[str, ...]
+    services: tuple[str, ...] = ()
+
+
+HOSTED: Mapping[str, Hosted] = {
+    "AWS::SageMaker::Domain": Hosted(
+        subnets=("SubnetIds",),
+        groups=("DefaultUserSettings", "SecurityGroups"),
+        role="DefaultUserSettings/ExecutionRole",
+        when=("[AppNetworkAccessType=VpcOnly]",),
+        services=("sagemaker.api",),
+    ),
+    "AWS::SageMaker::Model": Hosted(
+        subnets=("VpcConfig", "Subnets"),
+        groups=("VpcConfig", "SecurityGroupIds"),
+        role="ExecutionRoleArn",
+        when=tuple(f"{at}/{key}" for at in ("PrimaryContainer", "Containers/*") for key in ("ModelDataUrl", "ModelDataSource")),
+        services=("s3",),
+    ),
+    "AWS::SageMaker::NotebookInstance": Hosted(
+        subnets=("SubnetId",), groups=("SecurityGroupIds",), role="RoleArn", when=("[DirectInternetAccess=Disabled]",)
+    ),
+}
+"""The apps of domains of Studio, models, and notebooks.
+
+Sources: https://docs.aws.amazon.com/sagemaker/latest/dg/studio-notebooks-and-internet-access.html,
+https://docs.aws.amazon.com/sagemaker/latest/dg/host-vpc.html and
+https://docs.aws.amazon.com/sagemaker/latest/dg/appendix-notebook-and-internet-access.html
 """
 
 ENDPOINTS: Mapping[str, str] = {

@@ -27,6 +27,7 @@ NAMES: Mapping[str, str] = {
     "AWS::RDS::DBProxy": "DBProxyName",
     "AWS::RDS::DBSubnetGroup": "DBSubnetGroupName",
     "AWS::RedshiftServerless::Namespace": "NamespaceName",
+    "AWS::SageMaker::UserProfile": "UserProfileName",
     "AWS::SecretsManager::Secret": "Name",
 }
 """The place of the name of each type."""
@@ -79,12 +80,20 @@ USES: Mapping[str, Mapping[str, str]] = {
         "DBInstanceIdentifiers/*": "AWS::RDS::DBInstance",
         "DBProxyName": "AWS::RDS::DBProxy",
     },
+    "AWS::SageMaker::App": {"UserProfileName": "AWS::SageMaker::UserProfile"},
     "AWS::SageMaker::Endpoint": {
         "DeploymentConfig/AutoRollbackConfiguration/Alarms/*/AlarmName": "AWS::CloudWatch::Alarm",
     },
+    "AWS::SageMaker::Space": {"OwnershipSettings/OwnerUserProfileName": "AWS::SageMaker::UserProfile"},
     "AWS::SecretsManager::ResourcePolicy": _SECRET,
     "AWS::SecretsManager::RotationSchedule": _SECRET,
     "AWS::SecretsManager::SecretTargetAttachment": _SECRET,
     "AWS::RedshiftServerless::Workgroup": {"NamespaceName": "AWS::RedshiftServerless::Namespace"},
 }
 """By type: the places of names, and the type of what has the name."""
+
+SCOPES: Mapping[str, str] = {"AWS::SageMaker::UserProfile": "DomainId"}
+"""By type: the property, of it and of its users, with the resource inside of which its name counts.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_OwnershipSettings.html
+"""

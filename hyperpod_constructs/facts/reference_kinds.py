@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,3 +264,14 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
 def kind_of(resource_type: str, name: str) -> ReferenceKind | None:
     """What a property takes, by its name; `None` where anything can be right."""
     return OF_TYPE.get(resource_type, {}).get(name) or BY_NAME.get(name)
+
+
+@cache
+def _given() -> frozenset[tuple[str, str | None]]:
+    kinds = (kind for names in (BY_NAME, *OF_TYPE.values()) for kind in names.values())
+    return frozenset((source, one) for kind in kinds for source, attributes in kind.sources.items() for one in attributes)
+
+
+def gives_a_kind(resource_type: str, attribute: str | None) -> bool:
+    """Whether an attribute of a type gives what a property takes by its name, such as the id of a group."""
+    return (resource_type, attribute) in _given()

@@ -8,7 +8,7 @@ from hyperpod_constructs.analysis.ended_ways import ended_ways
 from tests.templates.models import model_of
 
 NETWORK = """
-    Vpc: {Type: AWS::EC2::VPC, Properties: {CidrBlock: 10.0.0.0/16}},
+    Vpc: {Type: AWS::EC2::VPC, Properties: {CidrBlock: 10.0.0.0/16, EnableDnsHostnames: true}},
     Subnet: {Type: AWS::EC2::Subnet, Properties: {VpcId: !Ref Vpc, CidrBlock: 10.0.1.0/24}},
     Table: {Type: AWS::EC2::RouteTable, Properties: {VpcId: !Ref Vpc}},
     Joined: {Type: AWS::EC2::SubnetRouteTableAssociation, Properties: {SubnetId: !Ref Subnet, RouteTableId: !Ref Table}},
@@ -138,3 +138,74 @@ COPY = """
 )
 def test_copies_reach_their_file_system(target: str, source: str, more: str, expected: list[tuple[str, str, str]]) -> None:
     assert ended(COPY.format(target=target, source=source, more=more)) == expected
+
+
+BUCKET = "Bucket: {Type: AWS::S3::Bucket},"
+READER = """Reader: {Type: AWS::IAM::Role, Properties: {Policies: [{PolicyName: read, PolicyDocument: {Statement: [
+  {Effect: Allow, Action: 's3:Get*', Resource: !Sub '${Bucket.Arn}/models/*'}]}}]}},"""
+WRITER = READER.replace("s3:Get*", "s3:Put*")
+TO_S3 = """ToS3: {Type: AWS::EC2::VPCEndpoint, Properties: {
+  VpcId: !Ref Vpc, ServiceName: com.amazonaws.us-west-2.s3, RouteTableIds: [!Ref Table]}},"""
+TO_API = """ToApi: {{Type: AWS::EC2::VPCEndpoint, Properties: {{
+  VpcId: !Ref Vpc, VpcEndpointType: Interface, PrivateDnsEnabled: true, ServiceName: com.amazonaws.us-west-2.sagemaker.api,
+  SubnetIds: [!Ref Subnet], SecurityGroupIds: [!Ref {group}]}}}},"""
+STUDIO = """Studio: {{Type: AWS::SageMaker::Domain, Properties: {{AppNetworkAccessType: {access}, VpcId: !Ref Vpc,
+  SubnetIds: [!Ref Subnet], DefaultUserSettings: {{SecurityGroups: [!Ref Open], ExecutionRole: !GetAtt Reader.Arn}}}}}},"""
+LLM = """Llm: {{Type: AWS::SageMaker::Model, Properties: {{PrimaryContainer: {{Image: llm, {data}}},
+  VpcConfig: {{Subnets: [!Ref Subnet], SecurityGroupIds: [!Ref Open]}}}}}},"""
+NOTEBOOK = """Book: {{Type: AWS::SageMaker::NotebookInstance, Properties: {{RoleArn: !GetAtt Reader.Arn, SubnetId: !Ref Subnet,
+  DirectInternetAccess: {access}, SecurityGroupIds: [!Ref Open]}}}},"""
+DATA = "ModelDataUrl: s3://models/llm.tar.gz"
+
+
+@pytest.mark.parametrize(
+    ("resources", "expected"),
+    [
+        ((STUDIO.format(access="VpcOnly"), TO_API.format(group="Open"), READER, BUCKET), [("Studio", "s3", "Subnet")]),
+        ((STUDIO.format(access="VpcOnly"), TO_API.format(group="Open"), READER, BUCKET, TO_S3), []),
+        ((STUDIO.format(access="VpcOnly"), TO_API.format(group="Open"), WRITER, BUCKET), []),
+        ((STUDIO.format(access="PublicInternetOnly"), READER, BUCKET), []),
+        ((LLM.format(data=DATA),), [("Llm", "s3", "Subnet")]),
+        ((LLM.format(data=DATA), TO_S3), []),
+        ((LLM.format(data=""),), []),
+        ((NOTEBOOK.format(access="Disabled"), READER, BUCKET), [("Book", "s3", "Subnet")]),
+        ((NOTEBOOK.format(access="Disabled"), WRITER, BUCKET), []),
+        ((NOTEBOOK.format(access="Enabled"), READER, BUCKET), []),
+    ],
+)
+def test_apps_models_and_notebooks_reach_their_services(resources: tuple[str, ...], expected: list[tuple[str, str, str]]) -> None:
+    assert ended(*resources) == expected
+
+
+HALF, OTHER_HALF, HOST = "10.0.1.0/25", "10.0.1.128/25", "10.0.1.7/32"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "expected"),
+    [
+        ((HALF,), [("Studio", "sagemaker.api", "Half")]),
+        ((HOST,), [("Studio", "sagemaker.api", "Half")]),
+        ((HALF, OTHER_HALF), []),
+        ((HALF, "10.0.0.0/16"), []),
+    ],
+)
+def test_a_block_around_a_part_of_a_subnet_leaves_out_the_rest(
+    blocks: tuple[str, ...], expected: list[tuple[str, str, str]]
+) -> None:
+    rules = ", ".join(f"{{IpProtocol: tcp, FromPort: 443, ToPort: 443, CidrIp: {one}}}" for one in blocks)
+    half = f"Half: {{Type: AWS::EC2::SecurityGroup, Properties: {{VpcId: !Ref Vpc, SecurityGroupIngress: [{rules}]}}}},"
+    assert ended(STUDIO.format(access="VpcOnly"), READER, BUCKET, TO_S3, TO_API.format(group="Half"), half) == expected
+
+
+SENDER = """Sender: {{Type: AWS::Lambda::Function, Properties: {{Runtime: python3.13, Role: !GetAtt Reader.Arn,
+  VpcConfig: {{SubnetIds: [!Ref Subnet], SecurityGroupIds: [!Ref Open]}}, Environment: {{Variables: {{TOPIC: !Ref Alerts}}}},
+  Code: {{ZipFile: "import os\\nimport boto3\\nboto3.client('sns').publish(TopicArn=os.environ['TOPIC'], Message='x')"}}}}}},
+  Alerts: {{Type: AWS::SNS::Topic}}, Other: {{Type: AWS::SNS::Topic}},
+  ToSns: {{Type: AWS::EC2::VPCEndpoint, Properties: {{VpcId: !Ref Vpc, VpcEndpointType: Interface, PrivateDnsEnabled: true,
+    ServiceName: com.amazonaws.us-west-2.sns, SubnetIds: [!Ref Subnet], SecurityGroupIds: [!Ref Open],
+    PolicyDocument: {{Statement: [{{Effect: Allow, Principal: '*', Action: 'sns:Publish', Resource: !Ref {topic}}}]}}}}}},"""
+
+
+@pytest.mark.parametrize(("topic", "expected"), [("Alerts", []), ("Other", [("Sender", "sns", "ToSns")])])
+def test_the_policy_of_an_endpoint_allows_what_code_calls(topic: str, expected: list[tuple[str, str, str]]) -> None:
+    assert ended(SENDER.format(topic=topic), READER, BUCKET, TO_S3) == expected

@@ -102,6 +102,14 @@ USERS: dict[tuple[str, str], tuple[Properties, Properties]] = {
         {"Bucket": BUCKET},
     ),
     ("AWS::SageMaker::Cluster", "AWS::RDS::DBInstance"): (ENDPOINT, {"DBClusterIdentifier": {"Ref": "World"}}),
+    ("AWS::SageMaker::App", "AWS::SageMaker::UserProfile"): (
+        {"DomainId": "d-1", "UserProfileName": "ada"},
+        {"DomainId": "d-1", "UserProfileName": "ada"},
+    ),
+    ("AWS::SageMaker::Space", "AWS::SageMaker::UserProfile"): (
+        {"DomainId": "d-1", "OwnershipSettings": {"OwnerUserProfileName": "ada"}},
+        {"DomainId": "d-1", "UserProfileName": "ada"},
+    ),
     ("AWS::SecretsManager::RotationSchedule", "AWS::SecretsManager::SecretTargetAttachment"): (
         {"SecretId": "jobs/password"},
         {"SecretId": "jobs/password"},

@@ -11,7 +11,7 @@ THINGS = """
     Secret: {Type: AWS::SecretsManager::Secret}, Documents: {Type: AWS::DocDB::DBCluster},
     Attached: {Type: AWS::SecretsManager::SecretTargetAttachment}, Vpc: {Type: AWS::EC2::VPC},
     DocumentSubnets: {Type: AWS::DocDB::DBSubnetGroup}, GraphSubnets: {Type: AWS::Neptune::DBSubnetGroup},
-    Subnets: {Type: AWS::RDS::DBSubnetGroup},
+    Subnets: {Type: AWS::RDS::DBSubnetGroup}, Subnet: {Type: AWS::EC2::Subnet}, Group: {Type: AWS::EC2::SecurityGroup},
     Llm: {Type: AWS::SageMaker::Model}, Config: {Type: AWS::SageMaker::EndpointConfig},
     Template: {Type: AWS::EC2::LaunchTemplate}, Bucket: {Type: AWS::S3::Bucket},
     Role: {Type: AWS::IAM::Role}, Topic: {Type: AWS::SNS::Topic},
@@ -28,6 +28,8 @@ THINGS = """
         ("AWS::Neptune::DBCluster", "DBSubnetGroupName", ("GraphSubnets",), "Subnets"),
         ("AWS::RDS::DBCluster", "DBSubnetGroupName", ("Subnets",), "DocumentSubnets"),
         ("AWS::EC2::Subnet", "VpcId", ("Vpc",), "Subnets"),
+        ("AWS::EC2::VPCEndpoint", "SubnetIds", ("Subnet.SubnetId",), "Group.GroupId"),
+        ("AWS::EC2::VPCEndpoint", "VpcId", ("Vpc.VpcId",), "Vpc.DefaultSecurityGroup"),
         ("AWS::SageMaker::Endpoint", "EndpointConfigName", ("Config.EndpointConfigName",), "Llm.ModelName"),
         ("AWS::SageMaker::InferenceComponent", "EndpointName", ("Chat.EndpointName",), "Config.EndpointConfigName"),
         (

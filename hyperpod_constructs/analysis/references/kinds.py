@@ -8,7 +8,7 @@ from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.references.forms import arns_of, gives_arn, is_of_another_type, node_at, takes_arn, type_named
 from hyperpod_constructs.analysis.references.places import Misreference, Path
 from hyperpod_constructs.facts.property_schemas import attributes, property_schema
-from hyperpod_constructs.facts.reference_kinds import BY_NAME, ReferenceKind, kind_of
+from hyperpod_constructs.facts.reference_kinds import BY_NAME, ReferenceKind, gives_a_kind, kind_of
 from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.model import Model, Resource, target_of
 from hyperpod_constructs.templates.values import Reference, Text, Value, placed_leaves
@@ -106,7 +106,11 @@ def _is_other(reference: Reference, wanted: ReferenceKind) -> bool:
         return attribute not in given
     other = None if attribute is None else BY_NAME.get(attribute)
     return (
-        attribute is None or attribute.endswith("Arn") or _is_own(attribute, target) or (other is not None and other is not wanted)
+        attribute is None
+        or attribute.endswith("Arn")
+        or _is_own(attribute, target)
+        or (other is not None and other is not wanted)
+        or gives_a_kind(target.type, attribute)
     )
 
 

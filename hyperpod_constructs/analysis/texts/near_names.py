@@ -1,19 +1,22 @@
-"""Names that a template writes as text, and that nearly are those of its resources.
+"""Names that a template writes as text: nearly those of its resources, or of nothing inside of a resource that it makes.
 
 Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-glue-crawler.html
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.analysis.texts.typo import typo_of
-from hyperpod_constructs.facts.named_by_text import NAMES, USES
+from hyperpod_constructs.facts.named_by_text import NAMES, SCOPES, USES
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.dependencies import references
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+
+_CUSTOM = ("Custom::", "AWS::CloudFormation::CustomResource")
 
 _ALARM = "AWS::CloudWatch::Alarm"
 
@@ -21,13 +24,34 @@ _ALARM = "AWS::CloudWatch::Alarm"
 def names(resource: Resource) -> Slips:
     """A name is that of a resource in the template, or surely of another one."""
     for path, owner in USES[resource.type].items():
-        there = [known(one.get(*NAMES[owner].split("/"))) for one in resource.template.model.resources(owner)]
+        others = resource.template.model.resources(owner)
+        there = [known(one.get(*NAMES[owner].split("/"))) for one in others]
         places = [*place_in(resource.get(), path)]
         awaited = _awaited(resource, owner, [known(value) for _, value in places]) if owner == _ALARM else None
         for place, value in places:
-            meant = typo_of(known(value) or "", [one for one in there if one]) or (awaited if known(value) not in there else None)
+            written = known(value) or ""
+            meant = typo_of(written, [one for one in there if one]) or (awaited if known(value) not in there else None)
             if meant is not None:
                 yield Slip(f"no {owner} is called {value!s}; did you mean {meant}?", meant, place, value, dead=True)
+            elif written and written not in there and (scope := _whole_scope(resource, owner, others)) is not None:
+                allowed = ", ".join(one or "" for one in there) or f"the name of an {owner} of the templates"
+                yield Slip(f"no {owner} of {scope.logical_id} is called {written}", allowed, place, value)
+
+
+def _whole_scope(user: Resource, owner: str, others: Sequence[Resource]) -> Resource | None:
+    """What a name counts in, if the stack of the user makes it, and with it all that has such a name."""
+    key = SCOPES.get(owner)
+    scope = None if key is None else resource_of(user.get(key))
+    if key is None or scope is None or scope.template is not user.template or not user.template.complete:
+        return None
+    named = all(known(one.get(*NAMES[owner].split("/"))) for one in others)
+    return scope if named and not _may_fill(user.template.model, scope) else None
+
+
+def _may_fill(model: Model, scope: Resource) -> bool:
+    """Whether a custom resource may make something inside of a resource."""
+    custom = (one for one in model.resources() if one.type.startswith(_CUSTOM))
+    return any(scope in references(one.get()) for one in custom)
 
 
 def _awaited(resource: Resource, owner: str, given: list[str | None]) -> str | None:
