@@ -39,6 +39,7 @@ from hyperpod_constructs.analysis.placement import (
     subnets_of,
     users_of_file_systems,
 )
+from hyperpod_constructs.analysis.policy_document import Call
 from hyperpod_constructs.analysis.security_groups import (
     INGRESS,
     Direction,
