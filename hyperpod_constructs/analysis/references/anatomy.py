@@ -122,10 +122,10 @@ def _wrong_policies(resource: Resource) -> Iterator[Misreference]:
 
 
 def _never_below(resource: Resource) -> Iterator[Misreference]:
-    """A rolling update that keeps as many instances as the group has at most, and so replaces none."""
+    """A rolling update that keeps as many instances as the group has at most, and so replaces none; an empty group has none."""
     rolling = at(resource.policy("UpdatePolicy"), "AutoScalingRollingUpdate", "MinInstancesInService")
     kept, most = as_int(rolling), as_int(resource.get("MaxSize"))
-    if kept is not None and most is not None and kept >= most:
+    if kept is not None and most and kept >= most:
         message = f"an update of {resource.logical_id} keeps {kept} instances in service, and the group has {most} at most"
         yield Misreference(resource, (), message, kept, f"at most {most - 1}")
 

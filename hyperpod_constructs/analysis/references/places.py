@@ -90,7 +90,7 @@ def _section(written: Raw) -> Mapping[str, Raw]:
 
 
 def names(template: Template, *sections: str) -> frozenset[str] | None:
-    """The names in sections of a template; `None` if a macro or a loop adds some. Computed once."""
+    """The names in sections of a template; `None` if a macro, a loop or a module adds some. Computed once."""
     return template.model.cached((names, template, sections), lambda: _names(template, sections))
 
 
@@ -101,10 +101,19 @@ def _names(template: Template, sections: Iterable[str]) -> frozenset[str] | None
     for name in sections:
         written = template.raw.get(name)
         if isinstance(written, dict):
-            if any(key.startswith("Fn::") for key in written):
+            resources = resources_of(template.raw) if name == "Resources" else {}
+            if any(key.startswith("Fn::") for key in written) or any(map(_is_module, resources.values())):
                 return None
-            found |= set(resources_of(template.raw) if name == "Resources" else written)
+            found |= set(resources if name == "Resources" else written)
     return frozenset(found)
+
+
+def _is_module(resource: Mapping[str, Raw]) -> bool:
+    """Whether a resource is a module, whose resources have names that begin with its own.
+
+    Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/module-ref-resources.html
+    """
+    return str(resource.get("Type")).endswith("::MODULE")
 
 
 def calls(model: Model) -> tuple[Call, ...]:

@@ -90,6 +90,11 @@ def test_a_macro_may_add_the_name(more: Mapping[str, Any]) -> None:
     assert "HP-REF-001" not in rules_of(with_sections(edited(SLURM, {SUBNET: {"Ref": "Elsewhere"}}), **more))
 
 
+def test_a_module_may_hold_the_name() -> None:
+    module = {"Type": "Company::Network::Subnets::MODULE", "Properties": {}}
+    assert "HP-REF-001" not in rules_of(edited(SLURM, {"Own": module, SUBNET: {"Ref": "OwnPrivate"}}))
+
+
 def test_outputs_and_conditions_have_names_too() -> None:
     output = with_sections(SLURM, Outputs={"Id": {"Value": {"Ref": "Clustr"}}})
     condition = with_sections(MAPPED, Conditions={"Is": {"Fn::Equals": [{"Ref": "Vpc"}, "x"]}})

@@ -100,6 +100,15 @@ def test_rules_of_a_template(rule: dict[str, Any], found: list[str]) -> None:
     [
         ({"Pool": {**POOL, "UpdatePolicy": {"AutoScalingRollingUpdate": {"MinInstancesInService": 1}}}}, {}, []),
         ({"Pool": {**POOL, "UpdatePolicy": {"AutoScalingRollingUpdate": {"MinInstancesInService": 3}}}}, {}, ["HP-REF-010"]),
+        (
+            {
+                "Pool": {**POOL, "UpdatePolicy": {"AutoScalingRollingUpdate": {"MinInstancesInService": 0}}},
+                "Pool/MinSize": 0,
+                "Pool/MaxSize": 0,
+            },
+            {},
+            [],
+        ),
         ({"Pool": {**POOL, "UpdatePolicy": {"RollingUpdate": {"MinInstancesInService": 1}}}}, {}, ["HP-REF-010"]),
         ({"Pool": {**POOL, "CreationPolicy": {"ResourceSignal": {"Timeout": "PT15M"}}}}, {}, []),
         ({"Pool": {**POOL, "CreationPolicy": {"ResourceSignal": {"Timeout": "15M"}}}}, {}, ["HP-REF-010"]),
