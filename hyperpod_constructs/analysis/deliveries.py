@@ -23,7 +23,7 @@ from hyperpod_constructs.analysis.node_places import arn_at
 from hyperpod_constructs.analysis.policy_document import Call, Layer, Statement, layer_of, listed
 from hyperpod_constructs.analysis.regions import region_of
 from hyperpod_constructs.facts.property_schemas import attributes
-from hyperpod_constructs.facts.senders import OWNED, RECEIVERS, Receiver, Sender, senders
+from hyperpod_constructs.facts.senders import LOGGING, LOGGING_ACL, OWNED, RECEIVERS, Receiver, Sender, senders
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource, target_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Reference, Text, Value, as_str, joined, parts_of
@@ -136,7 +136,7 @@ class Delivery:
         if (self.facts.auto or self.facts.meant) and not any(one.speaks_to(self.caller) for one in self.admissions):
             return False
         by_default = not self.admissions and (self.facts.by_default or self._may_be_let_in or _has_acl(self.receiver))
-        by_default = by_default or self.receiver.get("AccessControl") == "LogDeliveryWrite"
+        by_default = by_default or (self.facts.service == LOGGING and self.receiver.get("AccessControl") == LOGGING_ACL)
         elsewhere = not any(one.sure for one in self.admissions) and _is_known_outside(self.receiver)
         return self.receiver.template.model.complete and not self.admitting and not by_default and not elsewhere
 

@@ -59,6 +59,12 @@ https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-k
 """
 
 
+LOGGING, LOGGING_ACL = "logging.s3.amazonaws.com", "LogDeliveryWrite"
+"""The service that writes down the requests to a bucket, and the ACL of a bucket that lets it in beside a policy.
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/acl-overview.html
+"""
+
 OWNED = ("cloudtrail.amazonaws.com", "config.amazonaws.com", "delivery.logs.amazonaws.com", "s3.amazonaws.com")
 """Services that give what they write into a bucket to its owner: they ask for the ACL bucket-owner-full-control.
 

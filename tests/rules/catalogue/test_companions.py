@@ -391,7 +391,8 @@ def space(size: int, sharing: str = "Private") -> Template:
     }
     return {
         "Domain": {"Type": "AWS::SageMaker::Domain", "Properties": domain},
-        "Space": {"Type": "AWS::SageMaker::Space", "Properties": own},
+        "Ada": {"Type": "AWS::SageMaker::UserProfile", "Properties": {"DomainId": {"Ref": "Domain"}, "UserProfileName": "ada"}},
+        "Space": {"Type": "AWS::SageMaker::Space", "DependsOn": "Ada", "Properties": own},
     }
 
 

@@ -87,7 +87,6 @@ HELPER = {
             {"Book/SecurityGroupIds": REMOVED},
             {"Book/SecurityGroupIds": REMOVED, "Book/DirectInternetAccess": "Enabled"},
         ),
-        Case("HP-SCH-007", STUDIO, {"Llm/VpcConfig/Subnets": TWO[:1]}, {"Llm/VpcConfig": REMOVED}),
         Case(
             "HP-SCH-007",
             STUDIO,
