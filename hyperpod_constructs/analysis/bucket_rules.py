@@ -1,11 +1,11 @@
-"""Buckets of data: which file systems read them, under which prefixes, and which objects their rules are for."""
+"""Data that rules and policies delete: buckets that file systems read, the objects of their rules, and what is kept otherwise."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hyperpod_constructs.facts.data_holders import DATA_WORDS, KEEPING_POLICIES
+from hyperpod_constructs.facts.data_holders import DATA_WORDS, HELD_BY_DATA, KEEPING_POLICIES
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_bool, as_items, as_str, at, parts_of
 
@@ -25,6 +25,11 @@ class DataBucket:
     resource: Resource
     why: str
     imported: Sequence[str]
+
+    def is_read(self, rule: Value) -> bool:
+        """Whether a rule is for all that a file system imports under a prefix."""
+        prefix = prefix_of(rule)
+        return prefix is not None and any(one.startswith(prefix) for one in self.imported)
 
 
 def linked(model: Model) -> dict[Resource, list[str]]:
@@ -58,6 +63,15 @@ def data_buckets(model: Model) -> Iterator[DataBucket]:
         kept = as_str(bucket.deletion_policy) in KEEPING_POLICIES
         if kept and bucket not in found and DATA_WORDS.search(bucket.logical_id):
             yield DataBucket(bucket, "its stack keeps it", ())
+
+
+def deletable(model: Model) -> Iterator[Resource]:
+    """What would not go with its stack by itself, and is told to."""
+    there = linked(model)
+    for resource in model.resources(*HELD_BY_DATA):
+        kept = as_str(resource.update_replace_policy) in (*KEEPING_POLICIES, "Snapshot")
+        if as_str(resource.deletion_policy) == "Delete" and (kept or resource in there):
+            yield resource
 
 
 def rules_of(bucket: Resource) -> Iterator[tuple[int, Value]]:

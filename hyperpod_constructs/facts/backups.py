@@ -27,3 +27,14 @@ BACKED_UP = frozenset(
         "AWS::Timestream::Table",
     }
 )
+
+DAYS_KEPT = (
+    ("BackupRetentionPeriod",),
+    ("OntapConfiguration", "AutomaticBackupRetentionDays"),
+    ("OpenZFSConfiguration", "AutomaticBackupRetentionDays"),
+    ("WindowsConfiguration", "AutomaticBackupRetentionDays"),
+)
+"""The properties with the days that backups of databases and file systems are kept; 0 for none.
+
+Source: https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemOpenZFSConfiguration.html (as of 2026-11-27)
+"""

@@ -85,3 +85,9 @@ DATA_HOLDERS: Mapping[str, DataHolder] = {
     "AWS::SageMaker::NotebookInstance": DataHolder(lost="all files on the volume of the notebook"),
     "AWS::SecretsManager::Secret": DataHolder(lost="the secret's value, with all versions"),
 }
+
+HELD_BY_DATA = ("AWS::ECR::Repository", "AWS::RDS::DBCluster", "AWS::RDS::DBInstance", "AWS::S3::Bucket")
+"""Types whose deletion fails while they hold data or are protected.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
+"""

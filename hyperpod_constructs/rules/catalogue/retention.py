@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hyperpod_constructs._support.words import enumerated
-from hyperpod_constructs.analysis.bucket_rules import DataBucket, data_buckets, linked, prefix_of, rules_of
+from hyperpod_constructs.analysis.bucket_rules import DataBucket, data_buckets, deletable, linked, prefix_of, rules_of
 from hyperpod_constructs.analysis.networks import VPC
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, security_groups_of, subnets_of
+from hyperpod_constructs.facts.backups import DAYS_KEPT
 from hyperpod_constructs.facts.data_holders import ARCHIVES, DATA_HOLDERS, KEEPING_POLICIES, POLICY_WORDS
 from hyperpod_constructs.plan.stateful import lost, survives
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
-from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_items, as_str, at
 
 _DELETION = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html"
@@ -112,22 +113,9 @@ def _goes(resource: Resource) -> bool:
     return policy is ABSENT or as_str(policy) == "Delete"
 
 
-_SURVIVING = ("AWS::ECR::Repository", "AWS::RDS::DBCluster", "AWS::RDS::DBInstance", "AWS::S3::Bucket")
-"""Types whose deletion fails while they hold data or are protected."""
-
-
-def _deletable(model: Model) -> Iterator[Resource]:
-    """What would not go with its stack by itself, and is told to."""
-    there = linked(model)
-    for resource in model.resources(*_SURVIVING):
-        kept = as_str(resource.update_replace_policy) in (*KEEPING_POLICIES, _SNAPSHOT)
-        if as_str(resource.deletion_policy) == "Delete" and (kept or resource in there):
-            yield resource
-
-
 @warning(
     "HP-RET-005",
-    on=_deletable,
+    on=deletable,
     title="data that is kept otherwise is kept by its stack",
     why="the deletion of the stack fails at a bucket with objects, and deletes the rest: the data goes",
     fix="write DeletionPolicy: RetainExceptOnCreate and UpdateReplacePolicy: Retain; Snapshot for a database",
@@ -177,19 +165,13 @@ def imported_data_is_not_archived(found: DataBucket) -> Iterator[Hit]:
     for index, rule in rules_of(found.resource):
         steps = [as_str(at(step, "StorageClass")) for step in as_items(at(rule, "Transitions")) or ()]
         cold = next((step for step in steps if step in ARCHIVES), None)
-        if cold is not None and _is_read(found, rule):
+        if cold is not None and found.is_read(rule):
             text = f"objects that a file system imports go to {cold}"
             yield hit(found.resource, text, "LifecycleConfiguration", "Rules", index, "Transitions")
     for index, tiers in enumerate(as_items(found.resource.get("IntelligentTieringConfigurations")) or ()):
-        if _is_read(found, tiers):
+        if found.is_read(tiers):
             text = "objects that a file system imports go to an archive of Intelligent-Tiering"
             yield hit(found.resource, text, "IntelligentTieringConfigurations", index)
-
-
-def _is_read(found: DataBucket, rule: Value) -> bool:
-    """Whether a rule is for all that a file system imports under a prefix."""
-    prefix = prefix_of(rule)
-    return prefix is not None and any(one.startswith(prefix) for one in found.imported)
 
 
 @error(
@@ -220,21 +202,9 @@ def policies_have_known_words(resource: Resource) -> Iterator[Hit]:
 )
 def databases_have_backups(resource: Resource) -> Hit | None:
     """Of a database, and of a file system that is not Lustre: scratch data is linked to S3 instead."""
-    path = next((path for path in _BACKUPS if as_int(resource.get(*path)) == 0), None)
+    path = next((path for path in DAYS_KEPT if as_int(resource.get(*path)) == 0), None)
     copy = any(resource.get(key) is not ABSENT for key in ("DBClusterIdentifier", "SourceDBInstanceIdentifier"))
     elsewhere = resource.type == FILE_SYSTEM and bool(resource.template.model.resources("AWS::Backup::BackupSelection"))
     if path is None or copy or elsewhere:
         return None
     return hit(resource, f"{resource.logical_id} keeps no backups", *path)
-
-
-_BACKUPS = (
-    ("BackupRetentionPeriod",),
-    ("OntapConfiguration", "AutomaticBackupRetentionDays"),
-    ("OpenZFSConfiguration", "AutomaticBackupRetentionDays"),
-    ("WindowsConfiguration", "AutomaticBackupRetentionDays"),
-)
-"""The properties with the days that backups are kept.
-
-Source: https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemOpenZFSConfiguration.html (as of 2026-11-27)
-"""

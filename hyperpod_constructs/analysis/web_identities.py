@@ -1,0 +1,74 @@
+"""The trust of roles that pods take by a token: its statements, what it demands of tokens, and what tokens say.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/associate-service-account-role.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from hyperpod_constructs.analysis.policy_document import Statement, listed, statements_of
+from hyperpod_constructs.facts.addons import AUDIENCE, SUBJECT
+from hyperpod_constructs.templates.globs import glob
+from hyperpod_constructs.templates.model import Resource, resource_of
+from hyperpod_constructs.templates.values import Value, as_str, at
+
+PROVIDER, CLUSTER = "AWS::IAM::OIDCProvider", "AWS::EKS::Cluster"
+_WILD = re.compile(r"[*?]")
+_OF_POD = re.compile(rf"{SUBJECT}[a-z0-9-]+:[a-z0-9.-]+")
+
+
+def trust_of(role: Resource) -> Iterator[Statement]:
+    """The statements of the trust of a role, of a text in JSON too."""
+    yield from statements_of(role.get("AssumeRolePolicyDocument")) or ()
+
+
+def claims_of(statement: Statement) -> Iterator[tuple[str, Value]]:
+    """The keys of its conditions, with their values."""
+    conditions = at(statement.raw, "Condition")
+    for keys in conditions.values() if isinstance(conditions, Mapping) else ():
+        yield from keys.items() if isinstance(keys, Mapping) else ()
+
+
+def names_provider(value: Value) -> bool:
+    """Whether a principal is a provider of web identities."""
+    text = value if isinstance(value, str) else ""
+    return ":oidc-provider/" in text or resource_of(value, PROVIDER) is not None
+
+
+def is_of_services_alone(role: Resource) -> bool:
+    """Whether only services may surely take a role."""
+    principals = [at(one.raw, "Principal") for one in trust_of(role)]
+    return bool(principals) and all(isinstance(one, Mapping) and list(one) == ["Service"] for one in principals)
+
+
+def subjects_of(statement: Statement) -> Iterator[str]:
+    """The subjects of pods that its conditions take."""
+    for key, value in claims_of(statement):
+        if key.endswith(":sub"):
+            yield from (one for one in map(as_str, listed(value)) if one and one.startswith(SUBJECT))
+
+
+def is_of_account(subject: str, accounts: Sequence[str]) -> bool:
+    """Whether a subject, perhaps with wildcards, is that of one of some accounts."""
+    return any(glob(subject, one) for one in accounts)
+
+
+def is_of_pods(statement: Statement) -> bool:
+    """Whether a statement is surely for the provider of a Kubernetes cluster of EKS."""
+    principal = at(statement.raw, "Principal", "Federated")
+    provider = resource_of(principal, PROVIDER)
+    of_cluster = provider is not None and resource_of(provider.get("Url"), CLUSTER) is not None
+    return of_cluster or "oidc.eks." in str(principal)
+
+
+def is_audience(text: str) -> bool:
+    """Whether a text may fit the audience of all tokens of pods."""
+    return glob(text, AUDIENCE)
+
+
+def is_subject(text: str) -> bool:
+    """Whether a text may fit a subject of pods; one with wildcards, by what stands before them."""
+    before, *others = _WILD.split(text)
+    return bool(_OF_POD.fullmatch(text)) if not others else before.startswith(SUBJECT) or SUBJECT.startswith(before)
