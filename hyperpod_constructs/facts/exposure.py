@@ -43,13 +43,13 @@ class Protection(NamedTuple):
     :param path: the property, `*` for each item of a list.
     :param off: the value that leaves the data or the machine without it.
     :param words: the consequence.
-    :param only: a property and its default, for a protection that is there with this value alone; empty for all.
+    :param only: properties and their defaults, for a protection that is there with these values alone.
     """
 
     path: str
     off: str | bool
     words: str
-    only: tuple[str, str] = ("", "")
+    only: tuple[tuple[str, str | bool], ...] = ()
 
 
 _BLOCKS = "the volume is not encrypted"
@@ -72,7 +72,14 @@ PROTECTIONS: Mapping[str, tuple[Protection, ...]] = {
         Protection("AtRestEncryptionEnabled", False, "the data is not encrypted"),
         Protection("TransitEncryptionEnabled", False, "the data is not encrypted on its way"),
     ),
-    "AWS::KMS::Key": (Protection("EnableKeyRotation", False, "the key material never changes", ("KeySpec", "SYMMETRIC_DEFAULT")),),
+    "AWS::KMS::Key": (
+        Protection(
+            "EnableKeyRotation",
+            False,
+            "the key material never changes",
+            (("KeySpec", "SYMMETRIC_DEFAULT"), ("Origin", "AWS_KMS"), ("Enabled", True)),
+        ),
+    ),
     "AWS::MSK::Cluster": (
         Protection("EncryptionInfo/EncryptionInTransit/InCluster", False, "the data is not encrypted on its way"),
         Protection("EncryptionInfo/EncryptionInTransit/ClientBroker", "PLAINTEXT", "the data is not encrypted on its way"),

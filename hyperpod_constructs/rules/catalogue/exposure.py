@@ -190,7 +190,5 @@ def protections_are_on(resource: Resource) -> Iterator[Hit]:
     for one in PROTECTIONS[resource.type]:
         for path, value in place_in(resource.get(), one.path):
             off = as_bool(value) is False if one.off is False else as_str(value) == one.off
-            key, default = one.only
-            fits = not key or resource.get(key) in (ABSENT, default)
-            if value is not ABSENT and off and fits:
+            if value is not ABSENT and off and all(resource.get(key) in (ABSENT, default) for key, default in one.only):
                 yield hit(resource, one.words, *path)

@@ -310,9 +310,18 @@ def test_protections_are_not_switched_off(options: dict[str, Any], rules: list[s
     assert [rule for rule in rules_of(edited(BASE, {"Machines": machines})) if rule.startswith("HP-EXP")] == rules
 
 
-def test_a_key_is_rotated() -> None:
-    symmetric = edited(BASE, {"Key/Origin": REMOVED, "Key/EnableKeyRotation": False})
-    assert [rule for rule in rules_of(symmetric) if rule.startswith("HP-EXP")] == ["HP-EXP-008"]
+@pytest.mark.parametrize(
+    ("changes", "rules"),
+    [
+        ({"Key/Origin": REMOVED}, ["HP-EXP-008"]),
+        ({}, []),
+        ({"Key/Origin": REMOVED, "Key/KeySpec": "RSA_2048", "Key/KeyUsage": "ENCRYPT_DECRYPT"}, []),
+        ({"Key/Origin": REMOVED, "Key/Enabled": False}, []),
+    ],
+)
+def test_a_key_is_rotated_where_kms_can(changes: dict[str, Any], rules: list[str]) -> None:
+    changed = edited(BASE, {"Key/EnableKeyRotation": False, **changes})
+    assert [rule for rule in rules_of(changed) if rule.startswith("HP-EXP")] == rules
 
 
 @pytest.mark.parametrize(("days", "rules"), [(0, ["HP-RET-006"]), (7, [])])
