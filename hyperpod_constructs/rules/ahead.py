@@ -62,21 +62,23 @@ class CheckAhead:
                 self._found = self._check(self._assembly)
 
     def _awaited(self) -> _Version | None:
-        """The manifest that this synthesis writes, after its templates."""
+        """The manifest that this synthesis writes, after its templates: whole, as it is the same at two looks."""
+        last = self._before
         for _ in range(_MOST_LOOKS):
             asked = self._asked.wait(_LOOK_SECONDS)
             version = self._written()
-            if asked or version not in (None, self._before):
+            if asked or (version not in (None, self._before) and version == last):
                 return version
+            last = version
         return None
 
     def _written(self) -> _Version | None:
-        """What tells this manifest from an earlier one; `None` without one."""
+        """What tells this manifest from an earlier one; `None` without one, or while it is empty."""
         try:
             found = (self._assembly / "manifest.json").stat()
         except OSError:
             return None
-        return found.st_ino, found.st_size, found.st_mtime_ns
+        return (found.st_ino, found.st_size, found.st_mtime_ns) if found.st_size else None
 
 
 def load_rules() -> None:

@@ -46,6 +46,33 @@ def test_a_manifest_of_an_earlier_synthesis_is_not_the_one(tmp_path: Path) -> No
     assert early.take() is not None
 
 
+def test_an_empty_manifest_is_not_yet_written(tmp_path: Path) -> None:
+    """Whoever writes it opens it first, and can be interrupted before its text is there."""
+    began = Event()
+    early = CheckAhead(tmp_path, lambda assembly: began.set() or checked(assembly))  # type: ignore[func-returns-value]
+    write(tmp_path, "")
+    assert not began.wait(0.1)
+    write(tmp_path)
+    assert began.wait(30)
+    assert early.take() is not None
+
+
+def test_a_manifest_that_still_grows_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = iter([None, (1, 100, 5), (1, 200, 6), (1, 300, 7)])
+    seen: list[object] = []
+
+    def written(early: CheckAhead) -> object:
+        seen.append(next(looks, (1, 300, 7)))
+        return seen[-1]
+
+    monkeypatch.setattr(CheckAhead, "_written", written)
+    began = Event()
+    early = CheckAhead(tmp_path, lambda assembly: began.set() or checked(assembly))  # type: ignore[func-returns-value]
+    assert began.wait(30)
+    assert seen == [None, (1, 100, 5), (1, 200, 6), (1, 300, 7), (1, 300, 7)]
+    assert early.take() is not None
+
+
 def test_who_asks_before_the_look_waits_for_the_check(tmp_path: Path) -> None:
     early = CheckAhead(tmp_path, checked)
     write(tmp_path)
