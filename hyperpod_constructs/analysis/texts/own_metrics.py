@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from hyperpod_constructs.analysis.function_code import FUNCTION, calls_of
-from hyperpod_constructs.analysis.schema.violation import Path, listed
+from hyperpod_constructs.analysis.schema.violation import listed
 from hyperpod_constructs.analysis.texts.callers import callers_of
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips, entries, mapping
@@ -109,11 +109,10 @@ def _names(dimensions: Value, key: str) -> frozenset[str] | None:
 def _values(alarm: Resource, asked: Watched, same: list[Written]) -> list[Slip]:
     """Filters write the same value for each event: only a sum tells how many there are."""
     writer, limit, operator = same[0].writer.logical_id, asked.limit, known(alarm.get("ComparisonOperator")) or ""
-    place: Path = ("Statistic",) if not asked.path else (*asked.path[:-1], "Stat")
+    place = asked.beside("Stat" if asked.path else "Statistic")
     if asked.period is not None and asked.period < _LEAST_PERIOD and all(one.writer.type == FILTER for one in same):
         message = f"{writer} writes a value each minute, and the alarm asks for one each {asked.period} seconds"
-        where: Path = ("Period",) if not asked.path else (*asked.path[:-1], "Period")
-        return [Slip(message, "60 or more", where, asked.period, dead=True)]
+        return [Slip(message, "60 or more", asked.beside("Period"), asked.period, dead=True)]
     if asked.statistic == "SampleCount" and any(one.otherwise for one in same):
         return [Slip(f"{writer} writes a value for nothing too, which SampleCount counts", "Sum", place, "SampleCount", dead=True)]
     if asked.statistic not in OF_VALUES or limit is None or any(one.most is None for one in same):
@@ -138,8 +137,8 @@ def _seldom(alarm: Resource, asked: Watched, same: list[Written]) -> list[Slip]:
     message = (
         f"{same[0].writer.logical_id} writes a value each {interval:,} seconds, and the alarm asks for one each {asked.period}"
     )
-    allowed, where = f"{interval} or more", ("Period",) if not asked.path else (*asked.path[:-1], "Period")
-    return [Slip(f"{message}: it {'always' if rings else 'never'} rings", allowed, where, asked.period, dead=True)]
+    says = f"{message}: it {'always' if rings else 'never'} rings"
+    return [Slip(says, f"{interval} or more", asked.beside("Period"), asked.period, dead=True)]
 
 
 def _interval(same: list[Written]) -> int | None:

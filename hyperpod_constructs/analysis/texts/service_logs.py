@@ -105,7 +105,7 @@ def filter_of(resource: Resource) -> Slips:
         message = f"{functions[0].logical_id} writes to the group that calls it: each call causes the next"
         yield Slip(message, "the group of another function", (_NAME,))
         return
-    yield from audited(resource)
+    yield from _audited(resource)
 
 
 def levels(function: Resource) -> Slips:
@@ -135,7 +135,7 @@ def _least_level(function: Resource) -> int | None:
     return LEVELS.index(level) if format_ == "JSON" and level in LEVELS else None
 
 
-def audited(resource: Resource) -> Slips:
+def _audited(resource: Resource) -> Slips:
     """A filter on JSON in the logs of a Kubernetes control plane: of its logs, only those of the audit are JSON."""
     pattern, group = as_str(resource.get("FilterPattern")) or "", resource_of(resource.get(_NAME), GROUP)
     for cluster in resource.template.model.resources(_EKS) if group is not None and pattern.lstrip().startswith("{") else ():

@@ -36,6 +36,10 @@ class Watched:
     limit: float | None
     path: Path = ()
 
+    def beside(self, key: str) -> Path:
+        """The place of a property beside the metric: in its MetricStat, or in the alarm."""
+        return (*self.path[:-1], key)
+
     def named(self, dimension: str) -> Resource | None:
         """The resource that a dimension names."""
         values = (mapping(one).get("Value", ABSENT) for _, one in entries(self.dimensions) if mapping(one).get("Name") == dimension)
