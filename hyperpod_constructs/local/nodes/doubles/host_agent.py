@@ -45,9 +45,11 @@ include accounting.conf
 ProctrackType=proctrack/linuxproc
 SlurmdParameters=config_overrides
 BatchStartTimeout=120
-MessageTimeout=10
+# A ping waits for a lost node MessageTimeout and 2 s before slurmctld notes the answers of the others. It leaves out who was heard
+# a third of SlurmdTimeout ago: with less than twice the sum of both, a loaded slurmctld calls a healthy node down beside the lost one.
+MessageTimeout=7
 TCPTimeout=2
-SlurmdTimeout=20
+SlurmdTimeout=30
 SlurmctldTimeout=10
 KillWait=3
 UnkillableStepTimeout=55
