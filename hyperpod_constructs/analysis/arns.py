@@ -22,6 +22,7 @@ from hyperpod_constructs.templates.values import (
     Reference,
     Text,
     Value,
+    as_str,
     joined,
     parts_of,
 )
@@ -85,14 +86,28 @@ def bucket_arn(name: Value, key: str | None = None) -> Value:
 
 def s3_uri_arns(uri: Value) -> tuple[Value, Value] | None:
     """Of `s3://bucket/prefix` the ARNs of the bucket and of any object under the prefix; `None` if it is not known so far."""
-    parts = parts_of(uri)
-    scheme = parts[0]
+    cut = _s3_uri(uri)
+    if cut is None:
+        return None
+    bucket, key = cut
+    arn = joined(["arn:aws:s3:::", *bucket])
+    return arn, joined([*parts_of(arn), "/", *key, UNKNOWN])
+
+
+def s3_uri_prefix(uri: Value) -> str | None:
+    """Of `s3://bucket/prefix` the prefix with a slash at its end, empty if there is none; `None` if it is not known."""
+    cut = _s3_uri(uri)
+    return None if cut is None else as_str(joined(cut[1]))
+
+
+def _s3_uri(uri: Value) -> tuple[list[Part], list[Part]] | None:
+    """The parts of the bucket's name and those of the prefix, with its slash."""
+    scheme, *behind = parts_of(uri)
     if not isinstance(scheme, str) or not scheme.startswith("s3://"):
         return None
-    bucket, key = _cut([scheme.removeprefix("s3://"), *parts[1:]])
+    bucket, key = _cut([scheme.removeprefix("s3://"), *behind])
     ends = not key or (isinstance(key[-1], str) and key[-1].endswith("/"))
-    arn = joined(["arn:aws:s3:::", *bucket])
-    return arn, joined([*parts_of(arn), "/", *key, *([] if ends else ["/"]), UNKNOWN])
+    return bucket, key if ends else [*key, "/"]
 
 
 def _cut(parts: Sequence[Part]) -> tuple[list[Part], list[Part]]:

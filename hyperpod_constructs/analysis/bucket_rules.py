@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from hyperpod_constructs.analysis.links import links
+from hyperpod_constructs.analysis.node_places import BUCKET
 from hyperpod_constructs.facts.data_holders import DATA_WORDS, HELD_BY_DATA, KEEPING_POLICIES
-from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_bool, as_items, as_str, at, parts_of
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at
 
-BUCKET, _LINK = "AWS::S3::Bucket", "AWS::FSx::DataRepositoryAssociation"
 _LIMITS = ("ObjectSizeGreaterThan", "ObjectSizeLessThan", "TagFilters")
 """The properties of a rule without which it is for all objects of its prefix."""
 
@@ -35,23 +36,9 @@ class DataBucket:
 def linked(model: Model) -> dict[Resource, list[str]]:
     """The buckets that a file system is linked to, with the known prefixes that it imports."""
     found: dict[Resource, list[str]] = {}
-    for link in model.resources(_LINK):
-        parts = parts_of(link.get("DataRepositoryPath"))
-        for index, part in enumerate(parts):
-            bucket = resource_of(part, BUCKET) if isinstance(part, Reference) else None
-            if bucket is not None:
-                found.setdefault(bucket, []).extend(_prefix(parts[index + 1 :]) if _imports(link) else ())
+    for link in links(model):
+        found.setdefault(link.bucket, []).extend([link.prefix] if link.imports and link.prefix is not None else ())
     return found
-
-
-def _prefix(behind: Sequence[object]) -> tuple[str, ...]:
-    """The prefix that follows a bucket; empty if it is not known."""
-    return ("".join(map(str, behind)).removeprefix("/"),) if all(isinstance(part, str) for part in behind) else ()
-
-
-def _imports(link: Resource) -> bool:
-    events = as_items(link.get("S3", "AutoImportPolicy", "Events"))
-    return bool(events) or as_bool(link.get("BatchImportMetaDataOnCreate")) is True
 
 
 def data_buckets(model: Model) -> Iterator[DataBucket]:

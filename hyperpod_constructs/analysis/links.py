@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from hyperpod_constructs.analysis.arns import s3_uri_arns
+from hyperpod_constructs.analysis.arns import s3_uri_arns, s3_uri_prefix
 from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.contexts import OF_OWNER, OF_ROLE, OF_SERVICE
 from hyperpod_constructs.analysis.deliveries import Admission, Caller, admissions
 from hyperpod_constructs.analysis.node_places import BUCKET, bucket_at
 from hyperpod_constructs.analysis.paths import place_in
+from hyperpod_constructs.analysis.placement import FILE_SYSTEM
 from hyperpod_constructs.analysis.policy_document import Call
 from hyperpod_constructs.analysis.regions import region_of
 from hyperpod_constructs.facts.policies import EXPORTED, LINKED, LINKS, LINKS_PATH
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value, joined, parts_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value, as_bool, as_items, joined, parts_of
 
 
 class Link(NamedTuple):
@@ -27,12 +28,20 @@ class Link(NamedTuple):
 
     :param path: where it names the bucket.
     :param arns: of the bucket, and of any object of the link.
+    :param prefix: of its objects; empty for the whole bucket, `None` if it is not known.
     """
 
     resource: Resource
     path: tuple[str | int, ...]
     bucket: Resource
     arns: tuple[Value, Value]
+    prefix: str | None
+
+    @property
+    def imports(self) -> bool:
+        """Whether the file system surely shows the bucket's objects as files; one that is created from a bucket always does."""
+        created = self.resource.type == FILE_SYSTEM or as_bool(self.resource.get("BatchImportMetaDataOnCreate")) is True
+        return created or bool(as_items(self.resource.get("S3", "AutoImportPolicy", "Events")))
 
     @property
     def exports(self) -> bool:
@@ -74,4 +83,4 @@ def _links(model: Model) -> Iterator[Link]:
                 arns = s3_uri_arns(value)
                 bucket = None if arns is None else bucket_at(model, arns[0]) or resource_of(parts_of(arns[0])[-1], BUCKET)
                 if arns is not None and bucket is not None:
-                    yield Link(resource, place, bucket, arns)
+                    yield Link(resource, place, bucket, arns, s3_uri_prefix(value))

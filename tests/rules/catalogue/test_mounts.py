@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.rules.catalogue.cases import Case, edited
+from tests.rules.catalogue.cases import REMOVED, Case, edited
 from tests.rules.catalogue.templates import KEPT, slurm
 from tests.rules.catalogue.test_file_systems import openzfs
 
@@ -32,6 +32,9 @@ def kept(**properties: Any) -> dict[str, Any]:
 def tiered(**limits: str) -> list[dict[str, Any]]:
     return [{"Id": "cold", "Status": "Enabled", "Tierings": [{"AccessTier": "ARCHIVE_ACCESS", "Days": 120}], **limits}]
 
+
+OF_DATA = {"DeploymentType": "PERSISTENT_1", "PerUnitStorageThroughput": 200, "ImportPath": {"Fn::Sub": "s3://${Data}/datasets"}}
+"""A file system that is created from a bucket."""
 
 CASES = [
     Case("HP-MNT-001", slurm(), {f"{MOUNT}/MountName": "fsx"}, {f"{MOUNT}/DnsName": HOST, f"{MOUNT}/MountName": "abcdefgh"}),
@@ -90,6 +93,18 @@ CASES = [
         slurm(),
         {"Data/IntelligentTieringConfigurations": tiered()},
         {"Data/IntelligentTieringConfigurations": tiered(Prefix="old/")},
+    ),
+    Case(
+        "HP-RET-008",
+        edited(slurm(), {"Data/BucketName": "example-data", "Link/DataRepositoryPath": "s3://example-data/datasets/"}),
+        {"Data/LifecycleConfiguration": archiving("GLACIER", Prefix="datasets/")},
+        {"Data/LifecycleConfiguration": archiving("GLACIER", Prefix="old/")},
+    ),
+    Case(
+        "HP-RET-008",
+        edited(slurm(), {"Link": REMOVED, "FileSystem/LustreConfiguration": OF_DATA}),
+        {"Data/LifecycleConfiguration": archiving("GLACIER", Prefix="datasets/")},
+        {"Data/LifecycleConfiguration": archiving("GLACIER", Prefix="old/")},
     ),
     Case("HP-RET-004", slurm(), {"FileSystem/.UpdateReplacePolicy": "RetainExceptOnCreate"}, {}),
     Case("HP-RET-004", slurm(), {"Scripts/.DeletionPolicy": "Keep"}, {"Scripts/.DeletionPolicy": "RetainExceptOnCreate"}),

@@ -45,8 +45,8 @@ include accounting.conf
 ProctrackType=proctrack/linuxproc
 SlurmdParameters=config_overrides
 BatchStartTimeout=120
-# A ping waits for a lost node MessageTimeout and 2 s before slurmctld notes the answers of the others. It leaves out who was heard
-# a third of SlurmdTimeout ago: with less than twice the sum of both, a loaded slurmctld calls a healthy node down beside the lost one.
+# A ping waits for a lost node MessageTimeout and 2 s, and slurmctld notes the answers of the others after it. It leaves out who was
+# heard a third of SlurmdTimeout ago. With a limit below twice the sum of both, a loaded slurmctld calls a healthy node down too.
 MessageTimeout=7
 TCPTimeout=2
 SlurmdTimeout=30
