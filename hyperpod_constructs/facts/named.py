@@ -22,6 +22,7 @@ class NamedDemand(NamedTuple):
     :param wanted: a schema of the named resource's properties; `False` refuses each such resource.
     :param same: a property of both that has the same value, or `OWN=NAMED` with the paths of both, or `OWN<=NAMED` for a number
         that is not above the other; empty for none.
+    :param source: the page that says so.
     """
 
     path: str
@@ -31,15 +32,16 @@ class NamedDemand(NamedTuple):
     words: str
     wanted: Schema | bool
     same: str
+    source: str
 
 
 @cache
 def named_demands() -> Mapping[str, tuple[NamedDemand, ...]]:
     """The demands by the type of the naming resource."""
     found: dict[str, tuple[NamedDemand, ...]] = {}
-    for types, path, attribute, named, when, words, wanted, same, _ in rows("named.tsv"):
+    for types, path, attribute, named, when, words, wanted, same, source in rows("named.tsv"):
         condition, demand = _schema(when) if when else None, wanted != "false" and _schema(wanted or "{}")
-        one = NamedDemand(path, attribute, named, condition, words, demand, same)
+        one = NamedDemand(path, attribute, named, condition, words, demand, same, source)
         for type_ in types.split(","):
             found[type_] = (*found.get(type_, ()), one)
     return found

@@ -28,7 +28,7 @@ class Hit:
     """A mistake in this very template; the rule adds its reason, its fix and its source.
 
     `path` leads to the property, from the properties: `("VpcConfig", "Subnets", 0)`; it is empty for the resource itself. `message`
-    is one sentence on this case, lowercase, without a full stop. The rule's `allowed` applies unless the hit has its own.
+    is one sentence on this case, lowercase, without a full stop. Unless the hit has its own, `allowed` and `source` are the rule's.
     """
 
     resource: Resource
@@ -44,6 +44,8 @@ class Hit:
     """Further places whose values are not sure as long as the mistake is there."""
     meant: str | None = None
     """The type of resource that was meant, where the type is the mistake."""
+    source: str | None = None
+    """The page on this case, of a rule for many kinds of cases."""
 
 
 @runtime_checkable

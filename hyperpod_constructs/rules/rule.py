@@ -89,7 +89,7 @@ class Rule:
             message=shortened(hit.message),
             why=self.why,
             fix=self.fix,
-            source=self.source,
+            source=self.source if hit.source is None else hit.source,
         )
 
 

@@ -35,6 +35,22 @@ class Topic(StrEnum):
     COMPANION = "companion"
 
 
+PAGES: Mapping[Topic, str] = {
+    Topic.SCHEDULE: "https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html",
+    Topic.PATTERN: "https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-event-patterns.html",
+    Topic.ALARM: "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html",
+    Topic.LOGS: "https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html",
+    Topic.CODE: "https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html",
+    Topic.DELIVERY: "https://docs.aws.amazon.com/sns/latest/api/API_Subscribe.html",
+    Topic.DOCUMENT: "https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-syntax-data-elements-parameters.html",
+    Topic.PROMETHEUS: "https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-ruler-rulesfile.html",
+    Topic.SCRIPT: "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/user-data.html",
+    Topic.NAME: "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html",
+    Topic.COMPANION: "https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html",
+}
+"""The documentation on the texts of a topic."""
+
+
 MODULES: Mapping[str, Topic] = {
     "alarms": Topic.ALARM,
     "arns": Topic.NAME,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from hyperpod_constructs.analysis.schema.named import unmet_demands
-from hyperpod_constructs.analysis.texts.places import Found, Topic, texts_with_mistakes
+from hyperpod_constructs.analysis.texts.places import PAGES, Found, Topic, texts_with_mistakes
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.rule import Check, error, warning
 from hyperpod_constructs.templates.model import Model
@@ -19,8 +19,9 @@ def _said_of(topic: Topic) -> Check:
 
 
 def _hit(one: Found) -> Hit:
-    doubts = tuple((one.resource, path) for path in one.slip.doubts)
-    return Hit(one.resource, one.slip.path, one.slip.message, one.slip.found, one.slip.allowed, doubts=doubts)
+    slip = one.slip
+    doubts = tuple((one.resource, path) for path in slip.doubts)
+    return Hit(one.resource, slip.path, slip.message, slip.found, slip.allowed, doubts=doubts, source=PAGES[one.topic])
 
 
 _text_error(
@@ -28,7 +29,7 @@ _text_error(
     title="schedules, time zones and windows are such",
     fix="write the schedule in the form of its service: six fields in cron, one of the days as '?'",
     allowed="cron, rate and at, in the form of the service",
-    source="https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html",
+    source=PAGES[Topic.SCHEDULE],
 )(_said_of(Topic.SCHEDULE))
 
 _text_error(
@@ -36,7 +37,7 @@ _text_error(
     title="patterns of events have lists and known operators at their leaves",
     fix="write each value in a list, and each operator as an object in that list",
     allowed="lists of values and operators",
-    source="https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html",
+    source=PAGES[Topic.PATTERN],
 )(_said_of(Topic.PATTERN))
 
 _text_error(
@@ -44,7 +45,7 @@ _text_error(
     title="alarms and dashboards have the statistics, periods, expressions and widgets of CloudWatch",
     fix="write an allowed value, and metrics and alarms that are there",
     allowed="the values of PutMetricAlarm, PutCompositeAlarm and PutDashboard",
-    source="https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html",
+    source=PAGES[Topic.ALARM],
 )(_said_of(Topic.ALARM))
 
 _text_error(
@@ -52,7 +53,7 @@ _text_error(
     title="filters of logs have a pattern, and values and destinations that go with it; flow logs have known fields",
     fix="write the pattern as terms, [fields] or { JSON }, and quote terms with other characters; of flow logs, the fields of AWS",
     allowed="terms, fields between brackets, or a condition between braces",
-    source="https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html",
+    source=PAGES[Topic.LOGS],
 )(_said_of(Topic.LOGS))
 
 _text_error(
@@ -60,7 +61,7 @@ _text_error(
     title="code in a template has a runtime that takes it",
     fix="write a supported runtime of Python or Node.js, or take the code from S3 or an image",
     allowed="a supported runtime",
-    source="https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html",
+    source=PAGES[Topic.CODE],
 )(_said_of(Topic.CODE))
 
 _text_error(
@@ -68,7 +69,7 @@ _text_error(
     title="queues, topics, subscriptions and targets go together",
     fix="give both sides the same kind, the receiver's ARN, and what its service needs",
     allowed="a receiver that the sender takes",
-    source="https://docs.aws.amazon.com/sns/latest/api/API_Subscribe.html",
+    source=PAGES[Topic.DELIVERY],
 )(_said_of(Topic.DELIVERY))
 
 _text_error(
@@ -76,7 +77,7 @@ _text_error(
     title="policies, documents of Systems Manager, state machines, templates of secrets and rules for images are whole",
     fix="write the text in the form of its service",
     allowed="a document of the service",
-    source="https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-syntax-data-elements-parameters.html",
+    source=PAGES[Topic.DOCUMENT],
 )(_said_of(Topic.DOCUMENT))
 
 _text_error(
@@ -84,7 +85,7 @@ _text_error(
     title="rules and alerts of Prometheus are in YAML of the form that the service takes",
     fix="write the groups, rules, routes and receivers as the service takes them",
     allowed="groups of rules; alertmanager_config with route and receivers",
-    source="https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-ruler-rulesfile.html",
+    source=PAGES[Topic.PROMETHEUS],
 )(_said_of(Topic.PROMETHEUS))
 
 _text_error(
@@ -92,7 +93,7 @@ _text_error(
     title="user data and scripts are in base64 and within their limit",
     fix="write the text in Fn::Base64, and keep longer scripts in S3",
     allowed="a text in base64, within the limit of EC2 before it is encoded",
-    source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/user-data.html",
+    source=PAGES[Topic.SCRIPT],
 )(_said_of(Topic.SCRIPT))
 
 _text_error(
@@ -100,7 +101,7 @@ _text_error(
     title="ARNs are of the thing that is wanted, and names of services and records are such",
     fix="write the ARN of the thing that the property wants: by Fn::GetAtt for most types, by Ref for a topic",
     allowed="an ARN of the wanted service; a name in its form",
-    source="https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html",
+    source=PAGES[Topic.NAME],
 )(_said_of(Topic.NAME))
 
 
@@ -110,14 +111,14 @@ _text_error(
     fix="write the setting that goes with the others",
     allowed="settings that the service takes together",
     aliases=("HP-FSX-014",),
-    source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html",
+    source=PAGES[Topic.COMPANION],
 )
 def settings_go_together(model: Model) -> Iterator[Hit]:
     yield from _said_of(Topic.COMPANION)(model)
     for one in unmet_demands(model):
         found, named = one.violation, one.named
         text = f"{one.demand.words}: in {named.logical_id}, {found.message}"
-        yield Hit(one.resource, one.path, text, found.found, found.allowed, doubts=((named, found.path),))
+        yield Hit(one.resource, one.path, text, found.found, found.allowed, doubts=((named, found.path),), source=one.demand.source)
 
 
 @warning(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rules.catalogue.cases import REMOVED, Case, edited
-from tests.rules.catalogue.templates import Template, rules_of
+from tests.rules.catalogue.templates import Template, findings, rules_of
 from tests.rules.catalogue.test_deliveries import BASE, KEPT, att
 
 MOVES = [{"StorageClass": "STANDARD_IA", "TransitionInDays": 30}, {"StorageClass": "GLACIER", "TransitionInDays": 90}]
@@ -588,3 +588,14 @@ def test_several_violations_of_one_demand_are_one_finding() -> None:
         "Properties": {"LaunchTemplateData": {"BlockDeviceMappings": [{"DeviceName": "/dev/xvda", "Ebs": disk}]}},
     }
     assert rules_of(edited(STORED, {"Template": template})) == ["HP-SCH-007"]
+
+
+@pytest.mark.parametrize(
+    ("base", "changes", "page"),
+    [
+        (BASE, {"Alarm/Dimensions/0/Name": "Queue"}, "/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html"),
+        (COPIED, {"Copies/VersioningConfiguration": REMOVED}, "/AmazonS3/latest/userguide/replication-requirements.html"),
+    ],
+)
+def test_the_page_is_on_the_case(base: dict[str, Any], changes: dict[str, Any], page: str) -> None:
+    assert [finding.source for finding in findings(edited(base, changes))] == [f"https://docs.aws.amazon.com{page}"]
