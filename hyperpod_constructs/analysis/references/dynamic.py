@@ -14,6 +14,7 @@ from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.raw import Raw
 
+_VARIABLE = re.compile(r"\$\{[^{}]*\}")
 _REFERENCE = re.compile(r"\{\{\s*resolve:((?:[^{}]|\$\{[^{}]*\})*)\}\}")
 _OWN_SECRET = re.compile(r"\$\{(\w+)(?:\.\w+)?\}:SecretString:([^:${}]+)(?::.*)?")
 _NAME = re.compile(r"[a-zA-Z0-9_.\-/]+")
@@ -73,7 +74,7 @@ def _mistake(written: str, resource: Resource, path: tuple[str | int, ...]) -> t
     if service == "secretsmanager" and place.endswith(("Arn", "ARN")):
         return f"gives the value of a secret, and {place} takes an ARN", "an ARN, such as the Ref of a secret"
     if "${" in written or "{" in rest:
-        return _key_mistake(rest, resource) if service == "secretsmanager" else None
+        return (_key_mistake(rest, resource) or _secret_mistake(_VARIABLE.sub("-", rest))) if service == "secretsmanager" else None
     if service == "secretsmanager":
         return _secret_mistake(rest)
     name, _, version = rest.partition(":")

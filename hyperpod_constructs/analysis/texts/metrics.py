@@ -98,9 +98,18 @@ def _elsewhere(asked: Asked) -> Iterator[Slip]:
     own = namespaces().get(asked.namespace or "")
     owners = [name for name, space in namespaces().items() if asked.name in space.metrics]
     is_other = (own is not None and own.most) or (of_aws and re.fullmatch(r"[a-z]+(_[a-z]+)+", asked.name or ""))
+    if own is None and of_aws and asked.namespace not in OTHER_NAMESPACES and not is_other:
+        owners = [name for name in owners if _is_asked_of(namespaces()[name], asked)]
+        is_other = bool(owners)
     if is_other and owners and asked.namespace not in owners:
         message = f"{asked.namespace} has no metric {asked.name}, which is in {' or '.join(owners)}"
         yield Slip(message, " or ".join(owners), (*asked.path, "Namespace"), asked.namespace, dead=True)
+
+
+def _is_asked_of(space: Namespace, asked: Asked) -> bool:
+    """Whether a service publishes a metric under the dimensions with which it is asked for."""
+    given, metric = _given(asked.dimensions), space.metrics.get(asked.name or "")
+    return given is not None and metric is not None and any(_fits(given, *one) for one in metric.sets)
 
 
 def _name(asked: Asked, space: Namespace) -> list[Slip]:

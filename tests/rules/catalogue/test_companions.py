@@ -539,6 +539,7 @@ CASES = [
         {"Alarm/Dimensions/0/Value": {"Ref": "Queue"}},
         {"Alarm/Dimensions/0/Value": att("Queue", "QueueName")},
     ),
+    Case("HP-TXT-011", BASE, {"Alarm/Namespace": "AWS/Queues"}, {"Alarm/Namespace": "AWS/SNS/Queues", "Alarm/MetricName": "Sent"}),
     Case("HP-TXT-011", WATCHED, {"Watch/MetricName": "error"}, {"Watch/MetricName": "failures"}),
     Case("HP-SCH-007", BASE, {"Alarm/Statistic": REMOVED}, {}),
     Case("HP-TXT-011", BASE, {"Alarm/MetricName": "NumberOfMessages"}, {"Alarm/MetricName": "SentMessageSize"}),

@@ -343,6 +343,8 @@ def test_stacks_do_not_import_from_each_other_in_a_circle() -> None:
         ("{{resolve:ssm:/team/name:latest}}", ["HP-REF-008"]),
         ("{{resolve:secretsmanager:team:SecretString:name}}", []),
         ("{{resolve:secretsmanager:team:name}}", ["HP-REF-008"]),
+        ({"Fn::Sub": "{{resolve:secretsmanager:${AWS::StackName}:SecretBinary:name}}"}, ["HP-REF-008"]),
+        ({"Fn::Sub": "{{resolve:secretsmanager:${AWS::StackName}-${AWS::Region}:SecretString:name}}"}, []),
         ("{{resolve:secretmanager:team:SecretString:name}}", ["HP-REF-008"]),
         ("{{resolve:ssm-secure:/team/name:1}}", ["HP-REF-008"]),
         ({"Fn::Sub": "{{resolve:ssm:/${AWS::StackName}/name}}"}, []),
