@@ -30,8 +30,13 @@ BRIDGED = "hyperpod-constructs"
 LEVELS = ("Info", "Warn", "Error")
 """The levels of events, the lowest first."""
 
-SCHEDULABLE = "Schedulable"
-"""The status of a healthy node in a health event."""
+HEALTHY, UNHEALTHY = "Healthy", "Unhealthy"
+"""The status of a node in a health event, which is none of the words of its label.
+
+The page has an example of an unhealthy node, and says that a node which is healthy again has an event too (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/automating-sagemaker-with-eventbridge.html
+"""
 
 HYPERPOD_EVENTS: Mapping[str, tuple[str, ...]] = {
     CLUSTER_STATE: (
@@ -47,7 +52,7 @@ HYPERPOD_EVENTS: Mapping[str, tuple[str, ...]] = {
         "NodeRecovery",
         "Tags",
     ),
-    NODE_HEALTH: ("ClusterArn", "ClusterName", "InstanceId", "HealthSummary"),
+    NODE_HEALTH: ("ClusterArn", "ClusterName", "InstanceId", "Tags", "HealthSummary"),
     CLUSTER_EVENT: ("EventDetails",),
 }
 """Events of clusters by their `detail-type`, and the fields of `detail`.
@@ -126,11 +131,7 @@ Source: https://docs.aws.amazon.com/eventbridge/latest/ref/events.html
 _CLUSTER_STATUS = ("Creating", "Deleting", "Failed", "InService", "RollingBack", "SystemUpdating", "Updating")
 EVENT_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     CLUSTER_STATE: {"ClusterStatus": _CLUSTER_STATUS},
-    NODE_HEALTH: {
-        "HealthSummary/HealthStatus": (
-            *("Schedulable", "Unschedulable", "UnschedulablePendingReplacement", "UnschedulablePendingReboot"),
-        )
-    },
+    NODE_HEALTH: {"HealthSummary/HealthStatus": (HEALTHY, UNHEALTHY)},
     CLUSTER_EVENT: {"EventDetails/EventLevel": LEVELS},
     "CloudWatch Alarm State Change": {"state/value": ("ALARM", "OK", "INSUFFICIENT_DATA")},
     "EC2 Instance State-change Notification": {
@@ -143,7 +144,7 @@ EVENT_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 """Fields of `detail` with fixed words, by the type of the event.
 
 Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeCluster.html,
-https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-labels.html and
+https://docs.aws.amazon.com/sagemaker/latest/dg/automating-sagemaker-with-eventbridge.html and
 https://docs.aws.amazon.com/eventbridge/latest/ref/events.html
 """
 

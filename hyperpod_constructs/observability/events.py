@@ -45,7 +45,7 @@ _STATES: Mapping[EventLevel, Mapping[str, Any]] = {
     EventLevel.WARN: {"ClusterStatus": ["Failed", "RollingBack"]},
     EventLevel.ERROR: {"ClusterStatus": ["Failed"]},
 }
-_UNHEALTHY = {"HealthSummary": {"HealthStatus": [{"anything-but": facts.SCHEDULABLE}]}}
+_UNHEALTHY = {"HealthSummary": {"HealthStatus": [{"anything-but": facts.HEALTHY}]}}
 _HEALTH: Mapping[EventLevel, Mapping[str, Any]] = {
     EventLevel.INFO: {},
     EventLevel.WARN: _UNHEALTHY,

@@ -62,7 +62,7 @@ def test_a_fault_is_an_event_of_its_node() -> None:
         "ClusterName": "demo",
         "InstanceId": "i-0123456789abcdef0",
         "HealthSummary": {
-            "HealthStatus": "Unschedulable",
+            "HealthStatus": "Unhealthy",
             "HealthStatusReason": "XidHardwareFailure",
             "RepairAction": "Unknown",
             "Recommendation": "Node condition NvidiaErrorReboot is now: True",

@@ -123,7 +123,7 @@ def test_on_eks_the_health_agent_sends_an_event_and_no_metric_comes(heard: Heard
     node = heard.call("ListClusterNodes", ClusterName="demo")["ClusterNodeSummaries"][0]["InstanceId"]
     heard.service.recover({node: "Action:Reboot"})
     (detail,) = [detail for kind, detail, _ in heard.events if kind == HEALTH]
-    assert (detail["InstanceId"], detail["HealthSummary"]["HealthStatus"]) == (node, "UnschedulablePendingReboot")
+    assert (detail["InstanceId"], detail["HealthSummary"]["HealthStatus"]) == (node, "Unhealthy")
     assert heard.metrics == []
 
 

@@ -75,7 +75,7 @@ def _entries(records: Mapping[str, Any], settings: Mapping[str, str]) -> Iterato
 def _fault(message: str) -> dict[str, str] | None:
     """The fault in a line of the agent; `None` for a line of another kind.
 
-    The agent says neither the node's status nor the action that follows.
+    The agent does not say which action follows.
     """
     if _DETECTED not in message:
         return None
@@ -86,7 +86,7 @@ def _fault(message: str) -> dict[str, str] | None:
     except (ValueError, AttributeError, KeyError, TypeError):
         reason, text = "Unknown", message
     return {
-        "HealthStatus": "Unschedulable",
+        "HealthStatus": "Unhealthy",
         "HealthStatusReason": reason[:_MOST_CHARACTERS],
         "RepairAction": "Unknown",
         "Recommendation": text[:_MOST_CHARACTERS],

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hyperpod_constructs.facts.events import CLUSTER_EVENT, CLUSTER_STATE, NODE_HEALTH
+from hyperpod_constructs.facts.events import CLUSTER_EVENT, CLUSTER_STATE, NODE_HEALTH, UNHEALTHY
 from hyperpod_constructs.facts.metric_names import CLUSTER_DIMENSION, CLUSTERS
 from hyperpod_constructs.local.aws_service import Caller
 from hyperpod_constructs.local.clients import Clients
@@ -71,12 +71,18 @@ class Announcements:
             return
         action = recovery.partition(":")[2]
         health = {
-            "HealthStatus": f"UnschedulablePending{'Replacement' if action == 'Replace' else 'Reboot'}",
+            "HealthStatus": UNHEALTHY,
             "HealthStatusReason": "the node was marked",
             "RepairAction": action,
             "Recommendation": "",
         }
-        detail = {"ClusterArn": cluster.arn, "ClusterName": cluster.name, "InstanceId": node.instance_id, "HealthSummary": health}
+        detail = {
+            "ClusterArn": cluster.arn,
+            "ClusterName": cluster.name,
+            "InstanceId": node.instance_id,
+            "Tags": {},
+            "HealthSummary": health,
+        }
         self._event(cluster, NODE_HEALTH, detail)
 
     def forget(self, arn: str | None = None) -> None:

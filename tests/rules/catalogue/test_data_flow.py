@@ -168,6 +168,8 @@ def test_code_reads_what_answers_and_events_have(old: str, new: str, message: st
     [
         ({"ClusterName": ["a"]}, {"node": "$.detail.InstanceId"}, None),
         ({"ClusterStatus": ["Failed"]}, {"node": "$.detail.InstanceId"}, "has no field ClusterStatus"),
+        ({"HealthSummary": {"HealthStatus": ["Unhealthy"]}}, {"node": "$.detail.InstanceId"}, None),
+        ({"HealthSummary": {"HealthStatus": ["Unschedulable"]}}, {"node": "$.detail.InstanceId"}, "never 'Unschedulable'"),
         ({"HealthSummary": {"Status": ["a"]}}, {"node": "$.detail.InstanceId"}, "HealthSummary has no field Status"),
         ({"ClusterName": ["a"]}, {"node": "$.detail.NodeId"}, "takes $.detail.NodeId, and the event has no NodeId"),
     ],
