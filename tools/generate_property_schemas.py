@@ -648,7 +648,7 @@ def _shape_limits(
     if node.get("readOnly") or "format" in node:
         return {}
     if shape["type"] == "structure":
-        return _request_limits(shapes, shape["members"], schema, node, above) | _required(shape, node)
+        return _request_limits(shapes, shape["members"], schema, node, above) | _required(shape, node) | _union(shape, node)
     if shape["type"] in ("blob", "map"):
         return {}
     words = shape_words(shape)
@@ -673,6 +673,14 @@ def _required(shape: Mapping[str, Any], node: Mapping[str, Any]) -> dict[str, An
     wanted = {own[name.casefold()] for name in shape.get("required", ()) if name.casefold() in own} - {*node.get("required", ())}
     wanted = {name for name in wanted if not name.endswith("Name")}  # CloudFormation makes some of them
     return {"required": sorted(wanted), "additionalProperties": True} if wanted and _is_alike(shape, node) else {}
+
+
+def _union(shape: Mapping[str, Any], node: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of a structure of a request of which each has just one, unless the schema says so."""
+    own = {name.casefold(): name for name in node.get("properties", {})}
+    members = [own.get(name.casefold()) for name in shape["members"]] if shape.get("union") else []
+    said = any(word in node for word in ("requiredXor", "requiredOr", "oneOf", "anyOf"))
+    return {} if said or len(members) < 2 or None in members else {"requiredXor": sorted(map(str, members))}
 
 
 def _is_same_list(enum: Iterable[str], folded: Iterable[str] | None) -> bool:
