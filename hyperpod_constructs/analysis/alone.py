@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.clusters import clusters
+from hyperpod_constructs.analysis.database import ATTACHMENT, secret_of
 from hyperpod_constructs.analysis.references.places import Call, calls
 from hyperpod_constructs.analysis.schema.judge import fits
 from hyperpod_constructs.facts.partners import Partner, partners
@@ -61,12 +62,14 @@ def types_of_users(resource: Resource) -> set[str]:
 
 
 def _types_of_users(model: Model) -> Mapping[Resource, set[str]]:
-    """The types of the other resources that name a resource."""
+    """The types of the other resources that name a resource; the Ref of an attachment is its secret's ARN."""
     found: dict[Resource, set[str]] = {}
     for one in model.resources():
         for named in references(one.get()):
-            if named is not one:
-                found.setdefault(named, set()).add(one.type)
+            secret = secret_of(named.get("SecretId")) if named.type == ATTACHMENT else None
+            for other in (named, *([] if secret is None else [secret])):
+                if other is not one:
+                    found.setdefault(other, set()).add(one.type)
     return found
 
 

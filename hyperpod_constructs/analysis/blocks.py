@@ -152,6 +152,12 @@ def _subnet_blocks(model: Model) -> Iterator[SubnetBlock]:
             yield SubnetBlock(subnet, block, vpc)
 
 
+def added_block(one: SubnetBlock) -> Resource | None:
+    """What adds the block in which a subnet lies to its VPC."""
+    known = None if isinstance(one.vpc, str) else blocks_of(one.vpc).of(one.block)
+    return None if known is None or known.resource.type == VPC else known.resource
+
+
 def subnet_over(model: Model, vpc: Resource, block: IPv4Network) -> SubnetBlock | None:
     """A subnet of a VPC whose block overlaps another one."""
     subnets = model.cached((subnet_over, vpc), lambda: sorted((one for one in subnet_blocks(model) if one.vpc is vpc), key=_start))

@@ -8,14 +8,16 @@ from typing import NamedTuple
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.api_calls import code_calls
+from hyperpod_constructs.analysis.control_plane_ways import to_control_plane
 from hyperpod_constructs.analysis.database import DATABASES, databases_of, port_of, secret_of, side_of
 from hyperpod_constructs.analysis.file_systems import mount_targets_of, side_of_target
 from hyperpod_constructs.analysis.function_code import calls_of
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.kubernetes import eks_clusters
 from hyperpod_constructs.analysis.networks import SUBNET, network_facts
+from hyperpod_constructs.analysis.placement import FILE_SYSTEM
 from hyperpod_constructs.analysis.policy_document import Statement
-from hyperpod_constructs.analysis.reachability import way_to
+from hyperpod_constructs.analysis.reachability import file_system_ways, way_to
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, security_groups
 from hyperpod_constructs.analysis.service_ways import to_service
 from hyperpod_constructs.analysis.traffic import Side, Traffic
@@ -54,6 +56,7 @@ def interface_ways(model: Model) -> Iterator[Stopped]:
 
 def _ways(model: Model) -> Iterator[Stopped]:
     appliers = {one for eks in eks_clusters(model) for one in eks.appliers}
+    installing = grouped((function, eks) for eks in eks_clusters(model) for function in eks.installers)
     rotated = grouped(_rotations(model))
     for type_, places in INTERFACES.items():
         for resource in model.resources(type_):
@@ -66,6 +69,9 @@ def _ways(model: Model) -> Iterator[Stopped]:
                 for name, action in calls.items():
                     hops = to_service(source, Service(name=name, action=action), _objects(resource, action))
                     yield stopped(name, Way.of(source.name, name, Traffic(), hops))
+                for eks in installing.get(resource, ()):
+                    way = Way.of(source.name, eks.resource.logical_id, Traffic(), to_control_plane(source, eks))
+                    yield stopped(eks.resource.logical_id, way)
                 yield from (stopped(one.logical_id, way) for one in databases for way in _to_database(source, one))
                 yield from (stopped(one.logical_id, way) for one in _mounted(resource) for way in to_file_system(source, one))
     yield from _outside(rotated)
@@ -113,7 +119,11 @@ def _mounted(resource: Resource) -> Iterator[Resource]:
 
 
 def to_file_system(source: Side, system: Resource) -> Iterator[Way]:
-    """The way to a mount target, if none passes."""
+    """The way to a file system of FSx that ends, or the way to a mount target, if none passes."""
+    if system.type == FILE_SYSTEM:
+        there = (way for way in file_system_ways(source, system) if way.source == source.name)
+        yield from [way for way in there if way.end is not None][:1]
+        return
     targets = mount_targets_of(system)
     ways = [way_to(source, side_of_target(one), Traffic("tcp", NFS), one, ("SubnetId",)) for one in targets]
     if ways and all(way.end is not None for way in ways):

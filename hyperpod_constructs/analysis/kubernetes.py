@@ -169,10 +169,16 @@ class EksCluster:
         The only chart that a custom resource installs is HyperPod's where no other one says so: nothing else brings it.
         """
         foreign = (one for one in self._model.resources() if _is_foreign(one) and one.type not in (_CHART, MANIFEST))
-        own = [one for one in foreign if self.resource in references(one.get()) and _says_chart(one, "")]
+        own = [one for one in foreign if self._is_meant_by(one) and _says_chart(one, "")]
         named = [one for one in own if _says_chart(one, "hyperpod")]
         found = (*(chart for chart in self.charts if installs(chart, "hyperpod")), *named)
         return found or (tuple(own) if len(own) == 1 and not self.charts else ())
+
+    def _is_meant_by(self, custom: Resource) -> bool:
+        """Whether a custom resource, or a variable of its function, names the cluster."""
+        function = resource_of(custom.get("ServiceToken"), _FUNCTION)
+        variables = ABSENT if function is None else function.get("Environment", "Variables")
+        return self.resource in references(custom.get()) or self.resource in references(variables)
 
     @cached_property
     def manifests(self) -> tuple[Resource, ...]:
@@ -191,6 +197,12 @@ class EksCluster:
         outer = [found for token in tokens if (found := resource_of(token, _FUNCTION)) is not None]
         inner = [resource_of(one.get("Environment", "Variables", "USER_ON_EVENT_FUNCTION_ARN"), _FUNCTION) for one in outer]
         return tuple(dict.fromkeys(one for one in (*outer, *inner) if one is not None))
+
+    @cached_property
+    def installers(self) -> tuple[Resource, ...]:
+        """The functions that install HyperPod's chart, and those that install and apply for the CDK."""
+        own = (resource_of(one.get("ServiceToken"), _FUNCTION) for one in self.hyperpod_charts)
+        return tuple(dict.fromkeys((*self.appliers, *(one for one in own if one is not None))))
 
     @property
     def lacks_charts(self) -> bool:

@@ -133,7 +133,7 @@ def _needs(group: NodeGroup, source: Side) -> Iterator[tuple[Target, tuple[Way, 
     if group.cluster.on_eks:
         yield from _of_kubernetes(group, source)
     for system in _file_systems(group):
-        ways = _kept(source, system, partial(_file_system_ways, source, system))
+        ways = _kept(source, system, partial(file_system_ways, source, system))
         yield Target(system.logical_id, system.logical_id, system), ways
     if group.node_type == "Controller" and given(group.cluster.get(*ACCOUNTING)):
         yield _database(group, source)
@@ -263,7 +263,8 @@ def side_of_file_system(system: Resource) -> Side:
     )
 
 
-def _file_system_ways(source: Side, system: Resource) -> tuple[Way, ...]:
+def file_system_ways(source: Side, system: Resource) -> tuple[Way, ...]:
+    """The ways to and from a file system of FSx."""
     side, kind, efa = side_of_file_system(system), as_str(system.get("FileSystemType")), Lustre(system).efa
     if kind == OPENZFS:
         way = way_to(source, side, Traffic("tcp", openzfs.NFS_PORTS), system, ("SubnetIds",))

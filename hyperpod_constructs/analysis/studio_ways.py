@@ -22,7 +22,7 @@ _MOUNTS = {
     "AWS::SageMaker::UserProfile": ("UserSettings/CustomFileSystemConfigs",),
     "AWS::SageMaker::Space": ("SpaceSettings/CustomFileSystems",),
 }
-_CONFIGS = ("EFSFileSystemConfig", "EFSFileSystem")
+_CONFIGS = ("EFSFileSystemConfig", "EFSFileSystem", "FSxLustreFileSystemConfig", "FSxLustreFileSystem")
 
 
 def studio_ways(model: Model) -> Iterator[Stopped]:
@@ -48,7 +48,7 @@ def _services(user: Resource, hosted: Hosted) -> tuple[str, ...]:
 
 
 def _mounted(domain: Resource) -> Iterator[Resource]:
-    """The file systems of EFS that apps of a domain mount."""
+    """The file systems that apps of a domain mount."""
     for type_, paths in _MOUNTS.items():
         for one in domain.template.model.resources(type_):
             if one is domain or resource_of(one.get("DomainId"), _DOMAIN) is domain:

@@ -126,6 +126,8 @@ CALLERS = frozenset(
         "AWS::EKS::Nodegroup",
         "AWS::Lambda::Function",
         "AWS::SageMaker::Cluster",
+        "AWS::SageMaker::Domain",
+        "AWS::SageMaker::NotebookInstance",
     }
 )
 """Types whose interfaces may call the Kubernetes API of a cluster.

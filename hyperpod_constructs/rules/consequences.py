@@ -175,8 +175,11 @@ def _name(path: Path) -> str:
 
 
 def _origin(hit: Hit) -> tuple[Template, str] | str | None:
-    """The parameter, or the name of the export, that alone gives a wrong value."""
-    return (parameter_at(hit.resource, hit.path) or import_at(hit.resource, hit.path)) if hit.path else None
+    """The parameter, or the name of the export, that alone gives a wrong value; what a nested stack gets is its parameter."""
+    given, nested = parameter_at(hit.resource, hit.path) if hit.path else None, hit.resource.nested
+    if given is None and nested is not None and hit.path[:1] == ("Parameters",) and len(hit.path) == 2:
+        given = nested, str(hit.path[1])
+    return given or (import_at(hit.resource, hit.path) if hit.path else None)
 
 
 def _is_single(value: Value) -> bool:

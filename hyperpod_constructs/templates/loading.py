@@ -14,7 +14,7 @@ from hyperpod_constructs._support.printable import encodable
 from hyperpod_constructs.templates.assembly import assembly_documents
 from hyperpod_constructs.templates.documents import Document
 from hyperpod_constructs.templates.files import inside, is_directory, is_file
-from hyperpod_constructs.templates.nesting import template_file_name, with_nested
+from hyperpod_constructs.templates.nesting import is_url, template_file_name, with_nested
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.reading import read_template
 
@@ -62,7 +62,7 @@ def _with_local_nesting(files: Sequence[Document]) -> list[Document]:
         name = template_file_name(resource)
         if name is None or user.file is None:
             return None
-        found = None if _is_url(name) else given(user.file, name) or beside(user.file, name)
+        found = None if is_url(name) else given(user.file, name) or beside(user.file, name)
         candidates = by_name.get(PurePosixPath(name).name, [])
         if found is None and len(candidates) == 1:
             found = candidates[0]
@@ -83,7 +83,3 @@ def _with_local_nesting(files: Sequence[Document]) -> list[Document]:
     folders = sorted({document.file.parent for document in files if document.file is not None})
     nested = [with_nested(document, find) for document in files]
     return [document for document in nested if document.file not in used] or nested
-
-
-def _is_url(text: str) -> bool:
-    return "://" in text or text.partition(":")[0] in ("file", "s3", "http", "https")

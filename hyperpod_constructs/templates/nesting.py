@@ -16,6 +16,9 @@ _DEEPEST_STACKS = 10
 _MOST_STACKS = 200
 _MOST_RESOURCES = 50_000
 
+TEMPLATE_ENDINGS = (".yaml", ".yml", ".json", ".template")
+"""The ends of the names of templates."""
+
 Find = Callable[[Document, Mapping[str, Raw]], Document | None]
 """Finds the template of a nested stack from its parent's document and its resource; `None` if it is unknown."""
 
@@ -58,7 +61,12 @@ def template_file_name(resource: Mapping[str, Raw]) -> str | None:
         return (_path_of(url).rpartition("/")[2] if "://" in url else url) or None
     pieces: Iterable[Raw] = walk(url)
     names = [piece.rpartition("/")[2] for piece in pieces if isinstance(piece, str)]
-    return next((name for name in reversed(names) if name.endswith((".yaml", ".yml", ".json", ".template"))), None)
+    return next((name for name in reversed(names) if name.endswith(TEMPLATE_ENDINGS)), None)
+
+
+def is_url(text: str) -> bool:
+    """Whether a text is the address of a template, and not a local path."""
+    return "://" in text or text.partition(":")[0] in ("file", "s3", "http", "https")
 
 
 def _path_of(url: str) -> str:

@@ -46,7 +46,7 @@ BUILD = {
 ROLE_ARN = {"Fn::GetAtt": ["Role", "Arn"]}
 COPIED = {"BucketAccessRoleArn": "arn:aws:iam::123456789012:role/copies"}
 ENTRY = {"NetworkAclId": "acl-0123456789abcdef0", "RuleNumber": 1, "Protocol": -1, "CidrBlock": "10.0.0.0/8", "Egress": True}
-CODE = {"Code": {"ZipFile": "x"}, "Runtime": "python3.12", "Handler": "h", "Role": {"Fn::GetAtt": ["Role", "Arn"]}}
+CODE = {"Code": {"ZipFile": "x"}, "Runtime": "python3.12", "Handler": "h.h", "Role": {"Fn::GetAtt": ["Role", "Arn"]}}
 
 
 def subnet(**given: Any) -> dict[str, Any]:

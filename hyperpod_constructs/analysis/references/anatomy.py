@@ -62,6 +62,14 @@ _PARAMETER = (
 _OUTPUT = ("Condition", "Description", "Export", "Value")
 _SECRETS = ("{{resolve:secretsmanager:", "{{resolve:ssm-secure:")
 _OWN = ("AWS::Serverless::", "Custom::")
+_SPELLED_OUT, _POLICIES_OF_DATA = ("Condition", "DependsOn", "Type"), ("DeletionPolicy", "UpdateReplacePolicy")
+"""What takes no functions, and what takes them with the transform AWS::LanguageExtensions.
+
+Sources: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference.html and
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/transform-aws-languageextensions.html
+"""
+_CUSTOM_TYPE = re.compile(r"Custom::[A-Za-z0-9_@-]+")
+"""Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-customresource.html"""
 _RULE = ("Assertions", "RuleCondition")
 _ASSERTION = ("Assert", "AssertDescription")
 _POLICIES = {"CreationPolicy": CREATION_POLICIES, "UpdatePolicy": UPDATE_POLICIES}
@@ -77,6 +85,7 @@ def wrong_parts(model: Model) -> Iterator[Misreference]:
         for resource in template.resources:
             yield from _unknown(resource, "resource", resource.raw, _RESOURCE)
             yield from _without_snapshot(resource)
+            yield from _not_spelled_out(resource)
             yield from _wrong_policies(resource)
         for name, parameter in section(template, "Parameters").items():
             if isinstance(parameter, dict):
@@ -154,10 +163,24 @@ def _unspellable(template: Template) -> Iterator[Misreference]:
 
 def _without_snapshot(resource: Resource) -> Iterator[Misreference]:
     """A policy of a type of which CloudFormation takes no snapshot."""
-    for name in ("DeletionPolicy", "UpdateReplacePolicy"):
+    for name in _POLICIES_OF_DATA:
         if resource.raw.get(name) == "Snapshot" and resource.type not in SNAPSHOT_TYPES:
             message = f"{name} of {resource.logical_id} is Snapshot, and {resource.type} has none"
             yield Misreference(resource, (), message, "Snapshot", "Retain, Delete; Snapshot for databases and volumes")
+
+
+def _not_spelled_out(resource: Resource) -> Iterator[Misreference]:
+    """A function where CloudFormation reads what is written, and the name of a custom type with other characters."""
+    for name in (*_SPELLED_OUT, *(() if macros(resource.template.raw) else _POLICIES_OF_DATA)):
+        written = resource.raw.get(name)
+        parts = written if isinstance(written, list) else [written]
+        if any(isinstance(one, dict) for one in parts):
+            message = f"{name} of {resource.logical_id} is a function"
+            yield Misreference(resource, (), message, ABSENT, "what is written out; functions are for properties")
+    kind = resource.raw.get("Type")
+    if isinstance(kind, str) and kind.startswith("Custom::") and not _CUSTOM_TYPE.fullmatch(kind):
+        message = f"the type of {resource.logical_id} is {kind!r}"
+        yield Misreference(resource, (), message, kind, "Custom:: with letters, digits, '_', '@' and '-'")
 
 
 def _of_output(place: Resource, output: Mapping[str, Raw]) -> Iterator[Misreference]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from hyperpod_constructs._support.grouping import grouped
@@ -75,29 +75,55 @@ def unmatched(model: Model) -> Iterator[Misreference]:
     """
     found = [(call, call.template.resolver.resolve(call.argument)) for call in calls(model) if call.name == "Fn::ImportValue"]
     named = grouped((call.template, (call, name)) for call, name in found if isinstance(name, str))
+    every = {template: _strange(template, imports) for template, imports in named.items()}
     for template, imports in named.items():
-        strange: dict[str, tuple[Call, str]] = {}
-        for call, name in imports:
-            near = [] if name in strange or model.exporters(name, template.environment) else _near(name, template)
-            free = [one for one in near if not any(one == other for _, other in imports)]
-            if free:
-                strange[name] = (call, free[0])
-        if strange:
+        strange = every[template]
+        if strange and not _follows(template, every):
             name, (call, near_name) = next(iter(strange.items()))
             more = f"; the same for {listed(repr(one) for one in list(strange)[1:])}" if len(strange) > 1 else ""
             owners = dict.fromkeys(one.owner for one, _ in strange.values())
             message = f"no given stack exports {name!r}, but one exports {near_name!r}{more}"
             yield replace(call.mistake(message, name, near_name), covers=tuple(owners))
-        elif (lonely := _only_one(template, imports)) is not None:
+        elif not strange and (lonely := _only_one(template, imports)) is not None:
             call, name = lonely
             message = f"no given stack exports {name!r}, and given stacks export all other imports that begin alike"
             yield call.mistake(message, name, "an exported name")
 
 
+def _strange(template: Template, imports: Sequence[tuple[Call, str]]) -> dict[str, tuple[Call, str]]:
+    """The names that no given stack exports, each with the nearest that one does; none where an export may have any name."""
+    strange: dict[str, tuple[Call, str]] = {}
+    for call, name in imports:
+        near = [] if name in strange or template.model.exporters(name, template.environment) else _near(name, template)
+        free = [one for one in near if not any(one == other for _, other in imports)]
+        if free:
+            strange[name] = (call, free[0])
+    return strange if len(strange) > _nameless(template) else {}
+
+
+def _nameless(user: Template) -> int:
+    """The number of exports of stacks beside a template whose names are not known."""
+    beside = [one for one in user.model.templates if one.root is not user.root and one.environment.is_beside(user.environment)]
+    outputs = [output for one in beside for output in section(one, "Outputs").values()]
+    declared = [output for output in outputs if isinstance(output, dict) and "Export" in output]
+    return len(declared) - sum(len([*one.exports()]) for one in beside)
+
+
+def _follows(template: Template, every: Mapping[Template, Mapping[str, tuple[Call, str]]]) -> bool:
+    """Whether the names here are strange because those of the exporting template are: it imports strange names itself."""
+    meant, own = _meant(every[template]), {export for export, _ in template.exports()}
+    exporters = [one for one, names in every.items() if names and one.root is not template.root and not _meant(names) <= own]
+    return meant <= {export for one in exporters for export, _ in one.exports()}
+
+
+def _meant(strange: Mapping[str, tuple[Call, str]]) -> set[str]:
+    return {near for _, near in strange.values()}
+
+
 def _only_one(template: Template, imports: list[tuple[Call, str]]) -> tuple[Call, str] | None:
     """The only import of its family that no given stack exports, where the templates have several others."""
-    if next(twice(template.model), None) is not None:
-        return None  # the second of two exports with one name may be the missing one
+    if next(twice(template.model), None) is not None or _nameless(template):
+        return None  # the second of two exports with one name may be the missing one, or one whose name is not known
     missing = {name: call for call, name in imports if not template.model.exporters(name, template.environment)}
     if len(missing) != 1:
         return None

@@ -15,7 +15,9 @@ from hyperpod_constructs.facts.property_schemas import attributes
 from hyperpod_constructs.facts.template_parts import NOT_IN_CONDITIONS
 from hyperpod_constructs.templates.documents import NESTED_STACK, resources_of
 from hyperpod_constructs.templates.environment import Environment
+from hyperpod_constructs.templates.files import is_file
 from hyperpod_constructs.templates.model import Model, Resource, Template
+from hyperpod_constructs.templates.nesting import TEMPLATE_ENDINGS, is_url
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import as_str
 
@@ -36,7 +38,7 @@ _PSEUDO = (
 
 def unknown_names(model: Model) -> tuple[Misreference, ...]:
     """Names that a template does not have, and resources that a condition surely leaves out."""
-    return tuple(once([*_of_calls(model), *_of_attributes_beside(model)]))
+    return tuple(once([*_of_calls(model), *_of_attributes_beside(model), *_of_files(model)]))
 
 
 def unknown_attributes(model: Model) -> tuple[Misreference, ...]:
@@ -79,6 +81,18 @@ def _of_attributes_beside(model: Model) -> Iterator[Misreference]:
                 place = Call(entry(template, "Outputs", name), (), "", None, True)
                 yield from _missing(place, "Conditions", output.get("Condition"))
         yield from _circular(template)
+
+
+def _of_files(model: Model) -> Iterator[Misreference]:
+    """Local templates of nested stacks that are not beside the template; CloudFormation's packaging reads them from there."""
+    for stack in model.resources(NESTED_STACK):
+        url, file = as_str(stack.get("TemplateURL")), stack.template.document.file
+        is_local = url is not None and not is_url(url) and url.endswith(TEMPLATE_ENDINGS)
+        if url is None or file is None or not is_local or stack.nested is not None:
+            continue
+        if is_file(file) and not is_file(file.parent / url):
+            message = f"there is no file {url} beside {file.name}"
+            yield Misreference(stack, ("TemplateURL",), message, url, "the path of a template, from the folder of this one")
 
 
 def _circular(template: Template) -> Iterator[Misreference]:

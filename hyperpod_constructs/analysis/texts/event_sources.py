@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hyperpod_constructs.analysis.clusters import clusters
 from hyperpod_constructs.analysis.data_forms import Lost, paths_in, read
 from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
 from hyperpod_constructs.analysis.texts.event_patterns import literals
@@ -20,8 +21,9 @@ from hyperpod_constructs.facts import events
 from hyperpod_constructs.facts.arn_forms import FORMS
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import references
+from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, alternatives_of, as_bool, as_items, at
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, alternatives_of, as_bool, as_items, at, leaves
 
 _RULE, _BUCKET = "AWS::Events::Rule", "AWS::S3::Bucket"
 
@@ -31,6 +33,27 @@ def rule(resource: Resource) -> Slips:
     yield from names(resource)
     yield from arns(resource)
     yield from inputs(resource)
+    yield from operations(resource)
+    yield from stacks(resource)
+
+
+def operations(rule: Resource) -> Slips:
+    """A rule only for the operations of clusters, of which none in the app provisions continuously."""
+    found, asked = clusters(rule.template.model), literals(rule.get("EventPattern", "detail-type"))
+    if asked == [events.CLUSTER_EVENT] and found and all(one.continuous is False for one in found):
+        message = f"only continuous provisioning has events of operations, and {found[0].resource.logical_id} has it not"
+        yield Slip(message, "NodeProvisioningMode: Continuous", ("EventPattern", "detail-type"), dead=True)
+
+
+def stacks(rule: Resource) -> Slips:
+    """The Ref of a nested stack, which is its own ARN, where events have another thing's."""
+    pattern = rule.get("EventPattern")
+    for key in ("detail", "resources") if literals(at(pattern, "source")) not in ([], ["aws.cloudformation"]) else ():
+        asked = [one for one in leaves(at(pattern, key)) if isinstance(one, Reference) and one.attribute is None]
+        stack = next((target_of(one) for one in asked if target_of(one).type == NESTED_STACK), None)
+        if stack is not None:
+            message = f"these events have no ARN of a stack, such as {stack.logical_id}"
+            yield Slip(message, f"an output of {stack.logical_id}", ("EventPattern", key), dead=True)
 
 
 def _place(rule: Resource) -> tuple[tuple[str, ...], tuple[str, ...], str]:

@@ -55,6 +55,7 @@ MODULES: Mapping[str, Topic] = {
     "alarms": Topic.ALARM,
     "arns": Topic.NAME,
     "builds": Topic.COMPANION,
+    "callers": Topic.CODE,
     "code": Topic.CODE,
     "companions": Topic.COMPANION,
     "composite_alarms": Topic.ALARM,
@@ -133,6 +134,7 @@ LANGUAGES_OF: Mapping[str, tuple[Language, ...]] = {
 TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "alarms": {"AWS::CloudWatch::Alarm": ""},
     "builds": {"AWS::CodeBuild::Project": "Source", "AWS::ImageBuilder::Component": "Data"},
+    "callers": {"AWS::Lambda::Function": "ReservedConcurrentExecutions"},
     "code": {"AWS::Lambda::Function": "Runtime"},
     "companions": {
         "AWS::CloudTrail::Trail": "IsLogging",

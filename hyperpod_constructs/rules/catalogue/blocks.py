@@ -12,6 +12,7 @@ from hyperpod_constructs.analysis.blocks import (
     SubnetBlock,
     VpcBlock,
     VpcBlocks,
+    added_block,
     blocks_of,
     has_ipv6,
     late_ipv6,
@@ -99,10 +100,6 @@ def _where(blocks: VpcBlocks) -> tuple[Resource, str]:
     return blocks.vpc, f"{blocks.vpc.logical_id} ({', '.join(str(known.block) for known in blocks.known)})"
 
 
-def _blocks(vpc: Resource | str) -> VpcBlocks | None:
-    return None if isinstance(vpc, str) else blocks_of(vpc)
-
-
 @error(
     "HP-BLK-006",
     on=SUBNET,
@@ -140,11 +137,8 @@ def subnets_await_their_blocks(model: Model) -> Iterator[Hit]:
 
 def _not_awaited(one: SubnetBlock) -> Resource | None:
     """What adds the block of a subnet to its VPC, if the subnet does not await it."""
-    blocks = _blocks(one.vpc)
-    known = None if blocks is None else blocks.of(one.block)
-    if known is None or known.resource.type == VPC or awaits(one.resource, known.resource) or one.resource in _misplaced(one):
-        return None
-    return known.resource
+    added = added_block(one)
+    return None if added is None or awaits(one.resource, added) or one.resource in _misplaced(one) else added
 
 
 def _misplaced(one: SubnetBlock) -> frozenset[Resource]:

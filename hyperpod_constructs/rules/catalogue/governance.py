@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.metadata import BEYOND_CAPACITY
+from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.clusters import Cluster, given
 from hyperpod_constructs.analysis.governance import (
     SHARING,
@@ -55,7 +57,6 @@ def policies_are_for_eks(policy: Resource, cluster: Cluster) -> str | None:
 
 @warning(
     "HP-GOV-002",
-    on=policies,
     title="scheduling policies and quotas come after the add-on of task governance",
     why="the service writes them into objects that the add-on defines; without it the request fails",
     fix="add the add-on, and make them depend on it (DependsOn)",
@@ -64,14 +65,18 @@ def policies_are_for_eks(policy: Resource, cluster: Cluster) -> str | None:
     aliases=("HP-EKS-041",),
     because=ORDER,
 )
-def policies_come_after_their_addon(policy: Resource, cluster: Cluster) -> str | None:
-    eks = EksCluster.of(cluster.eks_arn)
-    addon = None if eks is None else eks.addons.get(TASK_GOVERNANCE)
-    if eks is not None and addon is None and eks.lacks_addon(TASK_GOVERNANCE):
-        return f"{policy.logical_id} is for a cluster without the add-on {TASK_GOVERNANCE}, which defines its objects"
-    if addon is None or awaits(policy, addon):
-        return None
-    return f"{policy.logical_id} does not await {addon.logical_id}, the add-on that defines its objects"
+def policies_come_after_their_addon(model: Model) -> Iterator[Hit]:
+    """Of several policies for one cluster without the add-on, the first names the others."""
+    for eks, found in grouped((EksCluster.of(cluster.eks_arn), policy) for policy, cluster in policies(model)).items():
+        addon, (first, *others) = None if eks is None else eks.addons.get(TASK_GOVERNANCE), found
+        if addon is not None:
+            late = [policy for policy in found if not awaits(policy, addon)]
+            text = f"does not await {addon.logical_id}, the add-on that defines its objects"
+            yield from (Hit(policy, (), f"{policy.logical_id} {text}") for policy in late)
+        elif eks is not None and eks.lacks_addon(TASK_GOVERNANCE):
+            more = f"; so is {enumerated(one.logical_id for one in others)}" if others else ""
+            text = f"{first.logical_id} is for a cluster without the add-on {TASK_GOVERNANCE}, which defines its objects{more}"
+            yield Hit(first, (), text, covers=tuple(others))
 
 
 @warning(

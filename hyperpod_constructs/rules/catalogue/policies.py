@@ -148,7 +148,7 @@ def _of_another_bucket(one: Written) -> Hit | None:
     fix="deny only the actions on objects, or except administrators by a condition on aws:PrincipalArn and aws:ViaAWSService",
     allowed="a denial of actions on objects, or with an exception",
     source=f"{_S3}example-bucket-policies-vpc-endpoint.html",
-    silences=("HP-PERM-002",),
+    silences=("HP-PERM-002", "HP-DLV-001"),
 )
 def owners_are_not_locked_out(one: Written) -> Hit | None:
     if not locks_out(one.statement, bucket_arn(one.resource.get("Bucket"))):

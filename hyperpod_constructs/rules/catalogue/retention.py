@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.bucket_rules import DataBucket, data_buckets, deletable, linked, prefix_of, rules_of
-from hyperpod_constructs.analysis.networks import VPC
-from hyperpod_constructs.analysis.placement import FILE_SYSTEM, security_groups_of, subnets_of
+from hyperpod_constructs.analysis.kept_networks import Stranded, stranded
+from hyperpod_constructs.analysis.placement import FILE_SYSTEM
 from hyperpod_constructs.facts.backups import DAYS_KEPT
 from hyperpod_constructs.facts.data_holders import ARCHIVES, DATA_HOLDERS, KEEPING_POLICIES, POLICY_WORDS
 from hyperpod_constructs.plan.stateful import lost, survives
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
-from hyperpod_constructs.templates.model import Resource, resource_of
+from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_items, as_str, at
 
 _DELETION = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html"
@@ -86,7 +86,7 @@ def data_outlives_its_replacement(resource: Resource) -> Hit | None:
 
 @warning(
     "HP-RET-003",
-    on=FILE_SYSTEM,
+    on=stranded,
     title="a file system that stays keeps its network",
     why="its interfaces stay in the subnet: the deletion of the stack hangs at subnet, group and VPC, and then fails",
     fix="write DeletionPolicy: RetainExceptOnCreate on its subnet, security groups and VPC too, or let the file system go with the "
@@ -94,23 +94,12 @@ def data_outlives_its_replacement(resource: Resource) -> Hit | None:
     allowed="Retain or RetainExceptOnCreate on the subnet, the security groups and the VPC of a retained file system",
     source="https://docs.aws.amazon.com/vpc/latest/userguide/delete-vpc.html",
 )
-def network_stays_with_file_systems(file_system: Resource) -> str | None:
-    stays = as_str(file_system.deletion_policy) in KEEPING_POLICIES
-    going = [resource.logical_id for resource in _below(file_system) if _goes(resource)] if stays else []
-    return f"it stays when its stack is deleted, and {enumerated(going)} cannot go from under it" if going else None
-
-
-def _below(file_system: Resource) -> list[Resource]:
-    """Subnets, security groups and VPCs in which a file system has its interfaces."""
-    subnets = subnets_of(file_system) or ()
-    networks = [resource_of(subnet.get("VpcId"), VPC) for subnet in subnets]
-    found = [*subnets, *(security_groups_of(file_system) or ()), *(network for network in networks if network is not None)]
-    return list(dict.fromkeys(found))
-
-
-def _goes(resource: Resource) -> bool:
-    policy = resource.deletion_policy
-    return policy is ABSENT or as_str(policy) == "Delete"
+def network_stays_with_file_systems(found: Stranded) -> Hit:
+    names, (first, *others) = enumerated(one.logical_id for one in found.going), found.staying
+    if others:
+        text = f"{enumerated(one.logical_id for one in found.staying)} stay, and {names} cannot go from under them"
+        return Hit(found.going[0], (), text, covers=(*found.staying, *found.going[1:]))
+    return Hit(first, (), f"it stays when its stack is deleted, and {names} cannot go from under it")
 
 
 @warning(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.rules.catalogue.cases import Case, edited
+from tests.rules.catalogue.cases import REMOVED, Case, edited
 from tests.rules.catalogue.templates import eks, rules_of
 
 POLICIES = "arn:aws:eks::aws:cluster-access-policy/"
@@ -71,6 +71,11 @@ def elsewhere(**given: Any) -> dict[str, Any]:
     return {"Chart": {**found["Chart"], "Properties": properties}, "ChartEntry": found["ChartEntry"]}
 
 
+BY_VARIABLE: dict[str, Any] = {
+    "Chart/ClusterName": REMOVED,
+    "ChartFunction/Environment": {"Variables": {"CLUSTER": {"Ref": "Control"}}},
+}
+"""The chart's function knows the cluster, and the chart does not name it."""
 NARROW = {"Type": "namespace", "Namespaces": ["default"]}
 CASES += [
     Case("HP-ACC-006", eks(), chart(AccessPolicies=[{"PolicyArn": EDIT, "AccessScope": {"Type": "cluster"}}]), chart()),
@@ -83,6 +88,7 @@ CASES += [
         elsewhere(),
     ),
     Case("HP-ACC-006", eks(), chart(AccessPolicies=[]), chart(PrincipalArn={"Fn::ImportValue": "role"})),
+    Case("HP-ACC-006", eks(), {**chart(AccessPolicies=[]), **BY_VARIABLE}, {**chart(), **BY_VARIABLE}),
 ]
 
 
@@ -94,3 +100,24 @@ def test_rule(case: Case) -> None:
 @pytest.mark.parametrize("arn", [f"{POLICIES}AmazonEKSHybridPolicy", f"{POLICIES}AmazonEKSEventPolicy", {"Ref": "AWS::StackName"}])
 def test_policies_that_may_be_there_are_not_judged(arn: Any) -> None:
     assert rules_of(edited(eks(), policy(arn))) == []
+
+
+def test_a_function_in_the_vpc_reaches_the_control_plane_to_which_it_installs_a_chart() -> None:
+    group = {"Type": "AWS::EC2::SecurityGroup", "Properties": {"GroupDescription": "charts", "VpcId": {"Ref": "Vpc"}}}
+    door = {
+        "Type": "AWS::EC2::SecurityGroupIngress",
+        "Properties": {
+            "GroupId": {"Fn::GetAtt": ["Control", "ClusterSecurityGroupId"]},
+            "IpProtocol": "tcp",
+            "FromPort": 443,
+            "ToPort": 443,
+            "SourceSecurityGroupId": {"Ref": "ChartGroup"},
+        },
+    }
+    inside = {"SubnetIds": [{"Ref": "ControlSubnet1"}], "SecurityGroupIds": [{"Ref": "ChartGroup"}]}
+    private = {"Control/ResourcesVpcConfig/EndpointPrivateAccess": True, "ChartFunction/VpcConfig": inside}
+    vpc = {"ChartRole/ManagedPolicyArns": ["arn:aws:iam::aws:policy/service-role/AWSLambdaVPCAccessExecutionRole"]}
+    made = edited(eks(), {**chart(), "ChartGroup": group, "Door": door, **vpc, **private})
+
+    assert rules_of(made) == []
+    assert rules_of(edited(made, {"Door": REMOVED})) == ["HP-REACH-006"]

@@ -535,6 +535,13 @@ CASES = [
     Case("HP-TXT-011", BASE, {"Alarm/Dimensions/0/Name": "Queue"}, {}),
     Case(
         "HP-TXT-011",
+        edited(BASE, {"Mapping": REMOVED}),
+        {"Function/ReservedConcurrentExecutions": 0},
+        {"Function/ReservedConcurrentExecutions": 1},
+    ),
+    Case("HP-SCH-007", BASE, {"Function/Handler": "handler"}, {"Function/Handler": "index.handler"}),
+    Case(
+        "HP-TXT-011",
         BASE,
         {"Alarm/Dimensions/0/Value": {"Ref": "Queue"}},
         {"Alarm/Dimensions/0/Value": att("Queue", "QueueName")},

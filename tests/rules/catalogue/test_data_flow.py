@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.rules.catalogue.templates import Template, findings
+from tests.rules.catalogue.cases import REMOVED, edited
+from tests.rules.catalogue.templates import Template, eks, findings
 from tests.rules.catalogue.text_bases import att, function, resource
 
 ROLE = "arn:aws:iam::123456789012:role/service"
@@ -160,6 +161,28 @@ def test_code_reads_what_answers_and_events_have(old: str, new: str, message: st
     permission = resource("AWS::Lambda::Permission", **let, SourceArn=att("R"))
     template = {"Resources": {"F": function(READS.replace(old, new)), "R": rule, "P": permission}}
     found = findings(template, rules="HP-TXT-011")
+    assert [message is not None and message in one.message for one in found] == ([] if message is None else [True])
+
+
+OPERATIONS: dict[str, Any] = {"source": ["aws.sagemaker"], "detail-type": ["SageMaker HyperPod Cluster Event"]}
+STACK = resource("AWS::CloudFormation::Stack", TemplateURL="https://example.s3.amazonaws.com/child.yaml")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"Cluster/NodeProvisioningMode": REMOVED}, "only continuous provisioning has events of operations"),
+        ({"Cluster/NodeProvisioningMode": "Continuous"}, None),
+        ({"R/EventPattern/detail-type": [*OPERATIONS["detail-type"], HEALTH], "Cluster/NodeProvisioningMode": REMOVED}, None),
+        ({"R/EventPattern/resources": [{"Ref": "Child"}]}, "these events have no ARN of a stack, such as Child"),
+        ({"R/EventPattern/resources": [att("Child", "Outputs.ClusterArn")]}, None),
+    ],
+)
+def test_a_rule_awaits_what_clusters_send(changes: Any, message: str | None) -> None:
+    target = {"Id": "a", "Arn": "arn:aws:sns:us-west-2:123456789012:a"}
+    rule = resource("AWS::Events::Rule", EventPattern=OPERATIONS, Targets=[target])
+    made = edited(eks(), {"R": rule, "Child": STACK, "Cluster/NodeProvisioningMode": "Continuous"})
+    found = findings(edited(made, changes), rules="HP-TXT-011")
     assert [message is not None and message in one.message for one in found] == ([] if message is None else [True])
 
 

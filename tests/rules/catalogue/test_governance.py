@@ -71,6 +71,12 @@ CASES = [
     Case("HP-GOV-001", slurm(), {"Policy": POLICY}, {}),
     Case("HP-GOV-002", GOVERNED, {"Policy": POLICY}, {}),
     Case("HP-GOV-002", GOVERNED, {"Governance": REMOVED, "Policy": POLICY}, {}),
+    Case(
+        "HP-GOV-002",
+        DIVIDED,
+        {"Governance": REMOVED, "Policy": POLICY, "Quota": {**quota(), "DependsOn": "Policy"}},
+        {"Quota": quota(after="Policy")},
+    ),
     Case("HP-GOV-003", GOVERNED, {"Queues": chart("kueue")}, {"Queues": chart("cert-manager")}),
     Case(
         "HP-GOV-004",

@@ -240,7 +240,7 @@ def function(**given: object) -> Template:
     code = {"S3Bucket": "assets", "S3Key": "handler.zip"}
     return {
         "Type": "AWS::Lambda::Function",
-        "Properties": {"Code": code, "Runtime": "python3.13", "Handler": "h", "Role": ROLE, **given},
+        "Properties": {"Code": code, "Runtime": "python3.13", "Handler": "h.h", "Role": ROLE, **given},
     }
 
 

@@ -401,6 +401,7 @@ SCRATCH: dict[str, Any] = {
             FileSystemType="LUSTRE",
             StorageCapacity=1200,
             SubnetIds=["subnet-0123456789abcdef0"],
+            SecurityGroupIds=["sg-0123456789abcdef0"],
             LustreConfiguration={"DeploymentType": "SCRATCH_2"},
         ),
     },
@@ -499,6 +500,7 @@ BESIDE_WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("HP-BLK-012", {**OUTER, "There": THERE, "Back": BACK}, {"There/DestinationCidrBlock": "10.9.0.0/16"}),
     ("HP-REACH-010", TO_TOOL, {"ToolFromCaller/FromPort": 8080, "ToolFromCaller/ToPort": 8080}),
     ("HP-REACH-006", {}, {"ForStudio/PrivateDnsEnabled": False}),
+    ("HP-REACH-006", SCRATCH, {"Scratch/SecurityGroupIds": REMOVED}),
     ("HP-TXT-007", {}, {SOURCE: {"RulesString": PASS}}),
     (
         "HP-TXT-007",

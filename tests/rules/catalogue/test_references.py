@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from hyperpod_constructs.analysis.references.parameters import wrong_parameters
 from hyperpod_constructs.rules.checking import check
 from hyperpod_constructs.templates.documents import Document
 from hyperpod_constructs.templates.environment import Environment
-from hyperpod_constructs.templates.model import Model
+from hyperpod_constructs.templates.model import Model, load
 from hyperpod_constructs.templates.raw import raw_template
 from tests.rules.catalogue.cases import REMOVED, Case, edited
 from tests.rules.catalogue.templates import Template, eks, findings, rules_of, slurm
@@ -257,8 +259,39 @@ def test_a_nested_stack_receives_its_parameters(given: Any, rules: list[str]) ->
     assert nested(parameters, given) == rules
 
 
+def test_a_value_for_a_nested_stack_is_one_mistake_there_and_inside() -> None:
+    """The subnet that is given as a VPC is wrong as the parameter of the stack, and as the VPC of the group in it."""
+    group = {"Type": "AWS::EC2::SecurityGroup", "Properties": {"GroupDescription": "x", "VpcId": {"Ref": "Id"}}}
+    child = {"Parameters": {"Id": {"Type": "AWS::EC2::VPC::Id"}}, "Resources": {"Group": group}}
+    given = {"TemplateURL": "child.yaml", "Parameters": {"Id": {"Ref": "NodeSubnet"}}}
+    body = edited(SLURM, {"Child": {"Type": "AWS::CloudFormation::Stack", "Properties": given}})
+    inner = Document(name="t/Child", body=raw_template(child))
+    found = check(Model([Document(name="t", body=raw_template(body), nested={"Child": inner})]))
+    assert [one.rule for one in found if one.rule.startswith("HP-REF")] == ["HP-REF-012"]
+
+
+@pytest.mark.parametrize(
+    ("url", "rules"),
+    [
+        ("./child.yaml", []),
+        ("chlid.yaml", ["HP-REF-001"]),
+        ("https://example.s3.amazonaws.com/chlid.yaml", []),
+        ({"Fn::Sub": "https://${AWS::StackName}.s3.amazonaws.com/chlid.yaml"}, []),
+        ("child", []),
+    ],
+)
+def test_a_local_template_is_beside_its_parent(url: Any, rules: list[str], tmp_path: Path) -> None:
+    nested = {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": url}}
+    (tmp_path / "parent.json").write_text(json.dumps({"Resources": {"Child": nested}}))
+    (tmp_path / "child.yaml").write_text("Resources: {Topic: {Type: 'AWS::SNS::Topic'}}")
+    assert [one.rule for one in check(load([tmp_path / "parent.json"]))] == rules
+
+
 def test_a_nested_stack_has_its_outputs() -> None:
     assert nested({}, {}, {"Identifier": {"Value": "x"}}) == ["HP-REF-002"]
+
+
+TOKEN = "arn:aws:lambda:us-west-2:123456789012:function:own"
 
 
 def exporting(name: Any, value: Any = "vpc-0123456789abcdef0", **more: Any) -> Template:
@@ -284,6 +317,18 @@ def importing(*names: Any) -> Template:
 )
 def test_imports_are_exported(exported: str, imported: list[Any], rules: list[str]) -> None:
     assert rules_of(exporting(exported), importing(*imported)) == rules
+
+
+def test_an_export_without_a_known_name_may_be_what_is_imported() -> None:
+    nameless = {"Subnet": {"Value": "x", "Export": {"Name": sub("${AWS::StackName}-subnets")}}}
+    assert rules_of(exporting("ml-node-subnet", **nameless), importing("ml-nodes-subnet")) == []
+    assert rules_of(exporting("ml-node-subnet", **nameless), importing("ml-nodes-subnet", "ml-nodes-subnets")) == ["HP-REF-007"]
+
+
+def test_a_stack_under_other_names_is_the_mistake_and_not_who_imports_from_it() -> None:
+    data = {**importing("laboratory-dev-subnet"), "Outputs": {"Key": {"Value": "x", "Export": {"Name": "laboratory-dev-the-key"}}}}
+    found = findings(exporting("laboratory-subnet"), data, importing("laboratory-the-key"))
+    assert [(one.rule, one.found) for one in found] == [("HP-REF-007", "laboratory-dev-subnet")]
 
 
 def test_an_export_is_there_once() -> None:
@@ -422,6 +467,7 @@ def test_texts_mean_what_they_look_like(changes: Mapping[str, Any], sections: Ma
     "template",
     [
         edited(SLURM, {"Cluster/.DependOn": "Role"}),
+        edited(SLURM, {"Own": {"Type": "Custom::My Chart", "Properties": {"ServiceToken": TOKEN}}}),
         with_sections(SLURM, Parameter={}),
         with_sections(SLURM, Outputs={"It": {"Val": "x"}}),
         with_sections(SLURM, Parameters={"It": {"Type": "String", "Defaults": "x"}}),
@@ -430,6 +476,22 @@ def test_texts_mean_what_they_look_like(changes: Mapping[str, Any], sections: Ma
 def test_keys_are_known(template: Template) -> None:
     assert set(rules_of(template)) == {"HP-REF-010"}
     assert rules_of(with_sections(template, Transform="Own")) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "rules"),
+    [
+        ({"DependsOn": "Vpc"}, []),
+        ({"DependsOn": {"Fn::Sub": "Vpc"}}, ["HP-REF-010"]),
+        ({"DependsOn": ["Vpc", {"Ref": "Vpc"}]}, ["HP-REF-010"]),
+        ({"DeletionPolicy": {"Ref": "Policy"}}, ["HP-REF-010"]),
+    ],
+)
+def test_what_takes_no_functions_is_spelled_out(given: Mapping[str, Any], rules: list[str]) -> None:
+    resources = {"Vpc": {"Type": "AWS::SNS::Topic"}, "Queue": {"Type": "AWS::SQS::Queue", **given}}
+    body = {"Parameters": {"Policy": {"Type": "String", "Default": "Retain"}}, "Resources": resources}
+    found = check(Model([Document(name="t", body=raw_template(body))]))
+    assert [one.rule for one in found if one.rule.startswith("HP-REF")] == rules
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hyperpod_constructs.rules.finding import Level
-from tests.rules.catalogue.templates import Template, findings, preset, properties, rules_of, slurm
+from tests.rules.catalogue.templates import KEPT, Template, findings, preset, properties, rules_of, slurm
 
 EMPTIED = {"Tags": [{"Key": "aws-cdk:auto-delete-objects", "Value": "true"}]}
 SECONDARY = {"GlobalClusterIdentifier": "accounts"}
@@ -39,7 +39,7 @@ def test_data_goes_with_its_replacement(policies: tuple[object, object]) -> None
 
 @pytest.mark.parametrize("policies", [("RetainExceptOnCreate", "Retain"), ({"Ref": "AWS::StackName"}, "Retain")])
 def test_data_that_stays(policies: tuple[object, object]) -> None:
-    assert rules_of(with_policies(*policies)) == []
+    assert rules_of({**with_policies(*policies), "Transform": "AWS::LanguageExtensions"}) == []
 
 
 def test_a_bucket_stays_unless_it_is_emptied() -> None:
@@ -94,6 +94,24 @@ def test_the_network_stays_with_the_file_system(going: str) -> None:
 
     assert (finding.rule, finding.level, finding.resource) == ("HP-RET-003", Level.WARNING, "FileSystem")
     assert going in finding.message
+
+
+def test_a_block_that_is_added_for_the_subnet_stays_too() -> None:
+    template = slurm()
+    block = {"Type": "AWS::EC2::VPCCidrBlock", "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.1.0.0/16"}}
+    template["Resources"] |= {"More": block}
+    template["Resources"]["NodeSubnet"]["DependsOn"] = "More"
+    properties(template, "NodeSubnet")["CidrBlock"] = "10.1.0.0/18"
+    assert [(one.rule, "More" in one.message) for one in findings(template)] == [("HP-RET-003", True)]
+    template["Resources"]["More"] |= KEPT
+    assert rules_of(template) == []
+
+
+def test_the_network_of_two_file_systems_is_one_finding() -> None:
+    template = with_policies(None, None, "NodeSubnet")
+    template["Resources"]["Second"] = template["Resources"]["FileSystem"]
+    found = [one for one in findings(template) if one.rule == "HP-RET-003"]
+    assert [(one.resource, "FileSystem, Second stay" in one.message) for one in found] == [("NodeSubnet", True)]
 
 
 def test_the_network_may_go_with_the_file_system() -> None:

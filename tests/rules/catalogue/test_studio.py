@@ -68,6 +68,9 @@ STUDIO: Template = {
         ),
     },
 }
+FILES = "Studio/DefaultUserSettings/CustomFileSystemConfigs"
+EFS = {"EFSFileSystemConfig": {"FileSystemId": "fs-0123456789abcdef0", "FileSystemPath": "/"}}
+LUSTRE = {"FSxLustreFileSystemConfig": {"FileSystemId": "fs-0123456789abcdef1", "FileSystemPath": "/"}}
 OWNER, LANDING = "Notes/OwnershipSettings/OwnerUserProfileName", "Studio/DefaultUserSettings"
 HELPER = {
     "Type": "Custom::Users",
@@ -94,6 +97,7 @@ HELPER = {
             {"Tool/VpcConfig": {"SubnetIds": [], "SecurityGroupIds": []}},
         ),
         Case("HP-SCH-007", STUDIO, {"Tool/VpcConfig/SubnetIds": []}, {"Tool/VpcConfig": REMOVED}),
+        Case("HP-SCH-007", STUDIO, {FILES: [{**EFS, **LUSTRE}]}, {FILES: [EFS, LUSTRE]}),
     ],
 )
 def test_a_mistake_gives_one_finding(case: Case) -> None:

@@ -73,6 +73,23 @@ def test_a_resource_that_nothing_uses_is_named(unused: str, made: dict[str, Any]
     assert unused not in unused_in(template(**made, **used))
 
 
+def test_a_secret_is_read_by_the_arn_that_its_attachment_gives() -> None:
+    secret = {**resource("SecretsManager::Secret", GenerateSecretString={}), **KEPT}
+    attachment = resource(
+        "SecretsManager::SecretTargetAttachment", SecretId=ref("Words"), TargetId="x", TargetType="AWS::RDS::DBInstance"
+    )
+    reader = resource(
+        "Lambda::Function",
+        Runtime="python3.13",
+        Handler="x.y",
+        Code={"S3Bucket": "code", "S3Key": "x.zip"},
+        Role="arn:aws:iam::123456789012:role/reader",
+        Environment={"Variables": {"SECRET": ref("Attached")}},
+    )
+    assert "Words" in unused_in(template(Words=secret, Attached=attachment))
+    assert "Words" not in unused_in(template(Words=secret, Attached=attachment, Reader=reader))
+
+
 def test_an_output_of_its_id_may_be_used_elsewhere() -> None:
     assert unused_in({**template(**TABLE), "Outputs": {"Table": {"Value": att("MyTable")}}}) == []
 
