@@ -31,7 +31,6 @@ _BUCKET, _ATTACHMENT = "AWS::S3::Bucket", "AWS::SecretsManager::SecretTargetAtta
 _REGION, _ACCOUNT, _LAST = 3, 4, 5  # fields of an ARN
 _PARTITION = re.compile(r"^arn:aws(-[a-z-]+)?:")
 _WITH_IDS = ("arn:aws:ec2:", "arn:aws:eks:", "arn:aws:kms:", "arn:aws:sagemaker:")
-_PUNCTUATION = re.compile(r"[/:*?]")
 _MADE = "\ue000"
 """Stands around the part of a made name that no literal has."""
 
@@ -198,7 +197,7 @@ def _name_parts(resource: Resource, form: ArnForm) -> Iterator[object]:
     chosen: Value = ABSENT if form.chosen is None else resource.get(*form.chosen.split("/"))
     if isinstance(chosen, Absent):
         yield Segment()
-        yield f"{_MADE}{_PUNCTUATION.sub('.', resource.template.name)}.{resource.logical_id}{_MADE}"
+        yield f"{_MADE}{resource.template.number}.{resource.logical_id}{_MADE}"
         return
     for part in (chosen,) if isinstance(chosen, str) else parts_of(chosen):
         yield Segment() if part is UNKNOWN and resource.type == _BUCKET else part

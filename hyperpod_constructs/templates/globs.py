@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 
 _STAR, _ONE = "*", "?"
-_MOST_STEPS = 20_000
+_MOST_STEPS = 100_000
 _BETWEEN = ("/", ":")
 """The characters between segments."""
 

@@ -125,6 +125,11 @@ class Template:
     def __repr__(self) -> str:
         return f"<Template {self.name}>"
 
+    @cached_property
+    def number(self) -> int:
+        """Its place among the templates of the model: a short name, as paths may be long."""
+        return self.model.templates.index(self)
+
     @property
     def name(self) -> str:
         """The path of the file, the display name in an assembly, or the given name; `parent/id` for a nested stack."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench.unseen import Judged, Named, judge
-from tests.unseen.cases import Mistake
+from tests.unseen.cases import SETS, Mistake, mistakes
 from tests.unseen.pairs import Pair, both, every_base, pairs
 
 OF_EACH_BASE = 3
@@ -40,3 +40,15 @@ def test_there_are_pairs_and_they_are_always_the_same() -> None:
     assert sum(len(pairs(base, OF_EACH_BASE)) for base in every_base()) >= 70
     assert pairs("lab", OF_EACH_BASE) == pairs("lab", OF_EACH_BASE)
     assert len({both(pair).id for pair in pairs("lab", 50)}) == 50
+
+
+PERMISSIONS = [one for of in SETS for one in mistakes(of) if one.kind == "permission"]
+
+
+@pytest.mark.parametrize("mistake", PERMISSIONS[6::12], ids=lambda one: one.id)
+def test_a_long_path_of_a_template_hides_no_mistake(mistake: Mistake, tmp_path: Path) -> None:
+    far = tmp_path.joinpath(*["a-folder-with-a-long-name"] * 20)
+    (near,), (same,) = (judge(folder, [mistake]) for folder in (tmp_path / "near", far))
+    assert [(one.rule, one.resource, one.path) for one in same.findings] == [
+        (one.rule, one.resource, one.path) for one in near.findings
+    ]
