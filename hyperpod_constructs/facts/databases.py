@@ -90,7 +90,11 @@ PARAMETERS = NUMBERS | FLAGS | _MORE
 Source: https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/Appendix.MySQL.Parameters.html
 """
 
-_OF_BOTH = frozenset({"max_connections", "time_zone"})
+_OF_BOTH = frozenset({"max_connections", "time_zone", "transaction_isolation"})
+"""Names that tell no engine from the other: two are of both, and `time_zone` is nearly PostgreSQL's `timezone` (as of 2026-11-27).
+
+Source: https://www.postgresql.org/docs/16/runtime-config-client.html
+"""
 OF_POSTGRES = frozenset(
     {
         *("autovacuum", "autovacuum_max_workers", "autovacuum_naptime", "autovacuum_vacuum_scale_factor", "checkpoint_timeout"),
@@ -117,6 +121,8 @@ def foreign_parameter(family: str, name: str) -> str | None:
 
     >>> foreign_parameter("mysql8.0", "shared_buffers"), foreign_parameter("mysql8.0", "innodb_io_capacity")
     ('PostgreSQL', None)
+    >>> foreign_parameter("postgres16", "sql_mode"), foreign_parameter("postgres16", "transaction_isolation")
+    ('MySQL', None)
     """
     if "postgres" in family:
         return "MySQL" if name in PARAMETERS - OF_POSTGRES - _OF_BOTH else None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_constructs.facts.databases import engine_of, family_of
+from hyperpod_constructs.facts.databases import engine_of, family_of, foreign_parameter
 
 ROOT = Path(__file__).parents[2]
 
@@ -49,3 +49,17 @@ def test_families() -> None:
     assert family_of("aurora-mysql", "8.0.mysql_aurora.3.08.2") == "aurora-mysql8.0"
     assert family_of("postgres", "16.4") == "postgres16"
     assert family_of("mysql", "8") is None
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "engine"),
+    [
+        ("postgres16", "sql_mode", "MySQL"),
+        ("postgres16", "transaction_isolation", None),
+        ("postgres16", "max_connections", None),
+        ("mysql8.0", "shared_buffers", "PostgreSQL"),
+        ("mysql8.0", "transaction_isolation", None),
+    ],
+)
+def test_parameters_of_the_other_engine(family: str, name: str, engine: str | None) -> None:
+    assert foreign_parameter(family, name) == engine
