@@ -43,7 +43,7 @@ class Protection(NamedTuple):
     :param path: the property, `*` for each item of a list.
     :param off: the value that leaves the data or the machine without it.
     :param words: the consequence.
-    :param only: properties and their defaults, for a protection that is there with these values alone.
+    :param only: places and their defaults, for a protection that counts with these values alone.
     """
 
     path: str
@@ -57,16 +57,21 @@ _METADATA = "every process gets the credentials of the instance by one simple re
 PROTECTIONS: Mapping[str, tuple[Protection, ...]] = {
     "AWS::AutoScaling::LaunchConfiguration": (
         Protection("BlockDeviceMappings/*/Ebs/Encrypted", False, _BLOCKS),
-        Protection("MetadataOptions/HttpTokens", "optional", _METADATA),
+        Protection("MetadataOptions/HttpTokens", "optional", _METADATA, (("MetadataOptions/HttpEndpoint", "enabled"),)),
     ),
     "AWS::CloudTrail::Trail": (Protection("EnableLogFileValidation", False, "nobody sees whether a log file was changed"),),
     "AWS::EC2::Instance": (
         Protection("BlockDeviceMappings/*/Ebs/Encrypted", False, _BLOCKS),
-        Protection("MetadataOptions/HttpTokens", "optional", _METADATA),
+        Protection("MetadataOptions/HttpTokens", "optional", _METADATA, (("MetadataOptions/HttpEndpoint", "enabled"),)),
     ),
     "AWS::EC2::LaunchTemplate": (
         Protection("LaunchTemplateData/BlockDeviceMappings/*/Ebs/Encrypted", False, _BLOCKS),
-        Protection("LaunchTemplateData/MetadataOptions/HttpTokens", "optional", _METADATA),
+        Protection(
+            "LaunchTemplateData/MetadataOptions/HttpTokens",
+            "optional",
+            _METADATA,
+            (("LaunchTemplateData/MetadataOptions/HttpEndpoint", "enabled"),),
+        ),
     ),
     "AWS::ElastiCache::ReplicationGroup": (
         Protection("AtRestEncryptionEnabled", False, "the data is not encrypted"),
@@ -96,8 +101,11 @@ PROTECTIONS: Mapping[str, tuple[Protection, ...]] = {
 }
 """By type the protections that are there unless they are switched off, or that a template names in order to switch them off.
 
-Sources: https://docs.aws.amazon.com/securityhub/latest/userguide/securityhub-controls-reference.html (CloudTrail.4, DynamoDB.2,
-EC2.8, EC2.170, ECR.1, ElastiCache.4, ElastiCache.5, KMS.4, MSK.1, Opensearch.1, Opensearch.3, Opensearch.8, Redshift.10) and
+Sources: https://docs.aws.amazon.com/securityhub/latest/userguide/securityhub-controls-reference.html (AutoScaling.3, CloudTrail.4,
+EC2.8, EC2.170, ElastiCache.4, ElastiCache.5, KMS.4, MSK.1, Opensearch.1, Opensearch.3, Opensearch.8, Redshift.10),
+https://docs.aws.amazon.com/ebs/latest/userguide/ebs-encryption.html,
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-options.html,
+https://docs.aws.amazon.com/msk/latest/developerguide/msk-encryption.html and
 https://docs.aws.amazon.com/sagemaker/latest/dg/nbi-imds.html (as of 2026-11-27)
 """
 

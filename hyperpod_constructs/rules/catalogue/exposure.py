@@ -190,5 +190,6 @@ def protections_are_on(resource: Resource) -> Iterator[Hit]:
     for one in PROTECTIONS[resource.type]:
         for path, value in place_in(resource.get(), one.path):
             off = as_bool(value) is False if one.off is False else as_str(value) == one.off
-            if value is not ABSENT and off and all(resource.get(key) in (ABSENT, default) for key, default in one.only):
+            counts = all(resource.get(*key.split("/")) in (ABSENT, default) for key, default in one.only)
+            if value is not ABSENT and off and counts:
                 yield hit(resource, one.words, *path)

@@ -301,6 +301,8 @@ def test_values_of_secrets(text: str, rules: list[str]) -> None:
     [
         ({"MetadataOptions": {"HttpTokens": "optional"}}, ["HP-EXP-008"]),
         ({"MetadataOptions": {"HttpTokens": "required"}}, []),
+        ({"MetadataOptions": {"HttpTokens": "optional", "HttpEndpoint": "disabled"}}, []),
+        ({"MetadataOptions": {"HttpTokens": "optional", "HttpEndpoint": "enabled"}}, ["HP-EXP-008"]),
         ({"BlockDeviceMappings": [{"DeviceName": "/dev/xvda", "Ebs": {"Encrypted": False}}]}, ["HP-EXP-008"]),
         ({"BlockDeviceMappings": [{"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 100}}]}, []),
     ],
