@@ -28,7 +28,12 @@ AUDIT = "audit"
 """The one kind of a control plane's logs that is JSON."""
 
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
-"""The levels of a function's logs in JSON; lines below the level of the function are not written.
+"""The levels of a function's logs in JSON; lines below the level of the function are not written (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
+"""
+UNTOLD = "INFO"
+"""The level for which Lambda takes a line without a level or without a time, also if the line says another (as of 2026-11-27).
 
 Source: https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
 """

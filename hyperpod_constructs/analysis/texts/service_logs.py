@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from hyperpod_constructs.analysis.alone import is_handed_on, types_of_users
 from hyperpod_constructs.analysis.texts.reading import spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
-from hyperpod_constructs.facts.log_groups import AUDIT, FILTERS, LEVELS, MADE_BY_SERVICES, NAMES_AND_GROUPS, READERS
+from hyperpod_constructs.facts.log_groups import AUDIT, FILTERS, LEVELS, MADE_BY_SERVICES, NAMES_AND_GROUPS, READERS, UNTOLD
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import awaits, references
 from hyperpod_constructs.templates.model import Resource, resource_of
@@ -130,9 +130,10 @@ def _target_of(function: Resource) -> Resource | None:
 
 
 def _least_level(function: Resource) -> int | None:
-    """The place of the lowest level that a function writes; `None` if that is not known."""
+    """The place of the lowest level that a function writes; `None` if it is not known, or lines of an untold level are written."""
     level, format_ = (as_str(function.get("LoggingConfig", key)) for key in ("ApplicationLogLevel", "LogFormat"))
-    return LEVELS.index(level) if format_ == "JSON" and level in LEVELS else None
+    least = LEVELS.index(level) if format_ == "JSON" and level in LEVELS else 0
+    return least if least > LEVELS.index(UNTOLD) else None
 
 
 def _audited(resource: Resource) -> Slips:

@@ -204,6 +204,15 @@ def test_what_reads_lines_and_values(path: str, value: Any, expected: list[tuple
     assert all(words in one.message for one, (_, words) in zip(found, expected, strict=True)), found
 
 
+@pytest.mark.parametrize(
+    ("level", "asked", "dropped"),
+    [("INFO", "DEBUG", False), ("WARN", "DEBUG", True), ("WARN", "INFO", True), ("WARN", "WARN", False)],
+)
+def test_a_line_without_a_time_is_written_as_information(level: str, asked: str, dropped: bool) -> None:
+    changes = {"Count/LoggingConfig/ApplicationLogLevel": level, "Errors/FilterPattern": f'{{ $.level = "{asked}" }}'}
+    assert [one.resource for one in findings(edited(READ, changes), rules="HP-TXT")] == ["Count"] * dropped
+
+
 ON = [{"Type": "api"}, {"Type": "audit"}]
 CONTROL = edited(
     eks(),
