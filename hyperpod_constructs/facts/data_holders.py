@@ -27,8 +27,11 @@ ARCHIVES = ("DEEP_ARCHIVE", "GLACIER")
 Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/restoring-objects.html
 """
 
-DATA_WORDS = re.compile(r"(?i)checkpoint|corpus|dataset|model|weight")
-"""Words in the name of a bucket whose objects do not grow old: what training reads and what it makes."""
+DATA_WORDS = re.compile(r"(?i)^(?!.*(?:cache|log|scratch|te?mp|weighted)).*(?:checkpoint|corpus|dataset|model|weight)")
+"""A name of a bucket whose objects do not grow old: what training reads and what it makes, and no logs of it.
+
+It is a guess from words, and no fact of AWS.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -77,6 +77,12 @@ CASES = [
         {"AccessLogs": kept(LifecycleConfiguration=expiring())},
     ),
     Case(
+        "HP-RET-007",
+        slurm(),
+        {"ModelWeights": kept(LifecycleConfiguration=expiring())},
+        {"ModelLogs": kept(LifecycleConfiguration=expiring())},
+    ),
+    Case(
         "HP-RET-008",
         slurm(),
         {"Data/LifecycleConfiguration": archiving("DEEP_ARCHIVE")},
