@@ -12,9 +12,13 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 BELOW_NOTHING: Mapping[str, tuple[str, ...]] = {
-    "AWS/RDS": ("ReplicaLag", "CheckpointLag"),
+    "AWS/RDS": ("AuroraBinlogReplicaLag", "ReplicaLag"),
 }
-"""Metrics with values below nothing: a replica whose lag is not known says -1."""
+"""Metrics with values below nothing: a replica whose lag is not known says -1 (as of 2026-11-27).
+
+Sources: https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_ReadRepl.Monitoring.html and
+https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Aurora.AuroraMonitoring.Metrics.html
+"""
 
 PERCENTAGES: Mapping[str, tuple[str, ...]] = {
     "AWS/RDS": ("CPUUtilization",),

@@ -206,6 +206,7 @@ def test_fails_a_mistake(changes: dict[str, Any], message: str) -> None:
         free(200_000_000_000),
         free(2_000_000_000_000, **{"Busy/ComparisonOperator": "GreaterThanThreshold"}),
         {"Busy/MetricName": "ReplicaLag", "Busy/Threshold": 0, "Busy/ComparisonOperator": LESS},
+        {"Busy/MetricName": "AuroraBinlogReplicaLag", "Busy/Threshold": 0, "Busy/ComparisonOperator": LESS},
         {"Lines/LogGroupName": "/aws/lambda/another"},
         {"Tries/Qualifier": "$LATEST"},
         {"Tries/Qualifier": "3"},
