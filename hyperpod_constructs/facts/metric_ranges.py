@@ -23,13 +23,10 @@ https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Aurora.AuroraMonito
 PERCENTAGES: Mapping[str, tuple[str, ...]] = {
     "AWS/RDS": ("CPUUtilization",),
     "AWS/EC2": ("CPUUtilization",),
-    "AWS/FSx": (
-        *("NetworkThroughputUtilization", "FileServerDiskThroughputUtilization", "FileServerDiskIopsUtilization"),
-        *("CPUUtilization", "MemoryUtilization", "DiskThroughputUtilization", "DiskIopsUtilization"),
-    ),
+    "AWS/FSx": ("CPUUtilization", "MemoryUtilization"),
     "AWS/EFS": ("PercentIOLimit",),
 }
-"""Metrics in percent of what there is."""
+"""Metrics in percent of what there is. A limit that is provisioned is passed by bursts, so its utilization has no end."""
 
 ONE_EACH: Mapping[str, tuple[str, ...]] = {
     "AWS/Lambda": ("DeadLetterErrors", "DestinationDeliveryFailures", "Errors", "Invocations", "Throttles"),

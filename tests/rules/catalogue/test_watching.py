@@ -138,6 +138,12 @@ RULES = ("HP-TXT-003", "HP-TXT-008", "HP-TXT-011", "HP-TXT-012", "HP-SCH-007")
 LESS = "LessThanThreshold"
 
 
+def used(metric: str) -> dict[str, Any]:
+    """An alarm of what a file system uses, in percent."""
+    files = [{"Name": "FileSystemId", "Value": "fs-0123456789abcdef0"}]
+    return {"Busy/Namespace": "AWS/FSx", "Busy/MetricName": metric, "Busy/Dimensions": files, "Busy/Threshold": 120}
+
+
 def free(threshold: int, **changes: Any) -> dict[str, Any]:
     """An alarm of the free space of a file system of 1,200 GiB."""
     files = {"FileSystemType": "LUSTRE", "StorageCapacity": 1200, "SubnetIds": [{"Ref": "Subnet"}]}
@@ -182,6 +188,7 @@ def test_correct_ones_have_no_finding() -> None:
         ({"Boards/RoleArn": REMOVED}, "RoleArn is missing"),
         ({"Busy/MetricName": "FreeStorageSpace", "Busy/ComparisonOperator": LESS}, "is in bytes, and the threshold is 90"),
         (free(2_000_000_000_000), "Files has 1200 GiB, and always less than 2e+12 bytes free"),
+        (used("CPUUtilization"), "CPUUtilization is a percentage, and never above 120"),
         ({"Busy/MetricName": "cluster_node_count"}, "which is in /aws/sagemaker/Clusters or ContainerInsights"),
         ({"Letters/MessageRetentionPeriod": 86400}, "dead letters of Jobs are kept 86,400 seconds from their first sending"),
         ({"Data/NotificationConfiguration": REMOVED}, "Arrivals awaits events of Data, which sends none to EventBridge"),
@@ -204,6 +211,7 @@ def test_fails_a_mistake(changes: dict[str, Any], message: str) -> None:
         {"Busy/Threshold": 100, "Busy/Statistic": "Sum"},
         {"Busy/Threshold": 0, "Busy/ComparisonOperator": LESS, "Busy/TreatMissingData": "breaching"},
         free(200_000_000_000),
+        used("NetworkThroughputUtilization"),
         free(2_000_000_000_000, **{"Busy/ComparisonOperator": "GreaterThanThreshold"}),
         {"Busy/MetricName": "ReplicaLag", "Busy/Threshold": 0, "Busy/ComparisonOperator": LESS},
         {"Busy/MetricName": "AuroraBinlogReplicaLag", "Busy/Threshold": 0, "Busy/ComparisonOperator": LESS},
