@@ -30,9 +30,11 @@ OUTSIDE = frozenset(
         "AWS::StepFunctions::StateMachine",
     )
 )
-"""Types whose services call from networks of AWS, and so past no endpoint of the template.
+"""Types whose services call from networks of AWS, and so past no endpoint of the template. This follows from their APIs: none takes
+a network for its calls, that of a tracking server neither.
 
-Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/example-bucket-policies-vpc-endpoint.html (as of 2026-11-27)
+Sources: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html#condition-keys-sourcevpce and
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateMlflowTrackingServer.html (as of 2026-11-27)
 """
 
 

@@ -1,4 +1,4 @@
-"""Words of documents, records and endpoints (from the sources below, neither dated nor measured)."""
+"""Words of documents, records and endpoints (read at the sources below, not measured)."""
 
 from __future__ import annotations
 

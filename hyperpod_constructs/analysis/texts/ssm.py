@@ -1,6 +1,7 @@
 """Systems Manager: steps of automations, logs of sessions, defaults of parameters, and those who run documents.
 
 Sources: https://docs.aws.amazon.com/systems-manager/latest/userguide/automation-actions.html,
+https://docs.aws.amazon.com/systems-manager/latest/userguide/automation-aws-apis-calling.html,
 https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-syntax-data-elements-parameters.html,
 https://docs.aws.amazon.com/systems-manager/latest/userguide/session-manager-logging-cloudwatch-logs.html and
 https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_RegisterTaskWithMaintenanceWindow.html
