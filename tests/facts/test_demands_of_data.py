@@ -62,6 +62,10 @@ def managed(least: int, most: int) -> dict[str, Any]:
     return {"ProductionVariants": ({"VariantName": "all", "ManagedInstanceScaling": scaling},)}
 
 
+def hosted(instance: str) -> dict[str, Any]:
+    return {"KmsKeyId": "key", "ProductionVariants": ({"VariantName": "all", "InstanceType": instance, "VolumeSizeInGB": 60},)}
+
+
 def scaled(service: str) -> dict[str, Any]:
     return {"ServiceNamespace": service, "ResourceId": "x", "ScalableDimension": f"{service}:a:b"}
 
@@ -289,6 +293,7 @@ def volume(**settings: Any) -> dict[str, Any]:
             shifted(LinearStepSize=10),
         ),
         ("AWS::SageMaker::EndpointConfig", managed(6, 4), managed(1, 4)),
+        ("AWS::SageMaker::EndpointConfig", hosted("ml.g5.xlarge"), hosted("ml.m5.xlarge")),
         (
             "AWS::SageMaker::EndpointConfig",
             {"ProductionVariants": ({"VariantName": "all"}, {"VariantName": "all"})},
@@ -349,5 +354,8 @@ def test_a_pattern_of_one_character_means_anywhere_in_the_text(kind: str) -> Non
 def test_a_key_stands_beside_instances_with_local_disks() -> None:
     schema = request_limits("AWS::SageMaker::EndpointConfig")
     assert schema is not None
-    hosted = {"KmsKeyId": "key", "ProductionVariants": ({"VariantName": "all", "InstanceType": "ml.g5.xlarge"},)}
-    assert list(violations(schema, hosted)) == []
+    config: dict[str, Any] = {
+        "KmsKeyId": "key",
+        "ProductionVariants": ({"VariantName": "all", "InstanceType": "ml.g5.xlarge"},),
+    }
+    assert list(violations(schema, config)) == []
