@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from hyperpod_constructs.analysis.clusters import Cluster, clusters
 from hyperpod_constructs.analysis.networks import SUBNET, VPC
@@ -157,6 +158,11 @@ class EksCluster:
         """The associations of its service accounts with roles, without those of add-ons."""
         return self._naming(_ASSOCIATION)
 
+    @property
+    def gives_identities(self) -> bool:
+        """Whether pods get roles by the pod identity agent: by an association, or by one that is written in an add-on."""
+        return bool(self.pod_identities) or any(as_items(one.get("PodIdentityAssociations")) for one in self.addons.values())
+
     @cached_property
     def charts(self) -> tuple[Resource, ...]:
         """The Helm charts that CDK installs into it."""
@@ -257,7 +263,16 @@ class EksCluster:
 _OF_CLUSTERS = (ADDON, ACCESS_ENTRY, _ASSOCIATION, _NODE_GROUP, "AWS::EKS::FargateProfile")
 
 
-def named_elsewhere(model: Model) -> Iterator[tuple[Resource, EksCluster]]:
+class Misnamed(NamedTuple):
+    """A resource that names a Kubernetes cluster which nothing makes, beside the one of the model."""
+
+    resource: Resource
+    path: tuple[str, ...]
+    name: str
+    eks: EksCluster
+
+
+def named_elsewhere(model: Model) -> Iterator[Misnamed]:
     """The only resource that names a Kubernetes cluster which nothing makes, where all others name the one of the model."""
     made = eks_clusters(model)
     parts = [*model.resources(*_OF_CLUSTERS), *(one for one in model.resources() if _is_foreign(one) and _says_chart(one))]
@@ -266,7 +281,11 @@ def named_elsewhere(model: Model) -> Iterator[tuple[Resource, EksCluster]]:
         others = [one for one in parts if as_str(one.get("ClusterName")) is not None]
         strange = [one for one in others if one not in own]
         if len(strange) == 1 and len(own.intersection(parts)) == len(parts) - 1 > 0:
-            yield strange[0], made[0]
+            yield Misnamed(strange[0], ("ClusterName",), as_str(strange[0].get("ClusterName")) or "", made[0])
+        joining = [one for one in clusters(model) if one.on_eks and _name_in(one.eks_arn) is not None]
+        if parts and len(joining) == 1 and len(clusters(model)) == 1 and eks_of(joining[0]) is None:
+            path = ("Orchestrator", "Eks", "ClusterArn")
+            yield Misnamed(joining[0].resource, path, _name_in(joining[0].eks_arn) or "", made[0])
 
 
 def installs(chart: Resource, name: str) -> bool:
@@ -299,10 +318,23 @@ def eks_clusters(model: Model) -> tuple[EksCluster, ...]:
     return model.cached("EKS clusters", lambda: tuple(map(EksCluster, model.resources(_NATIVE, _CUSTOM))))
 
 
+def eks_of(cluster: Cluster) -> EksCluster | None:
+    """The Kubernetes cluster of the model that a HyperPod cluster joins: by a reference, or by the name in the ARN."""
+    name, made = _name_in(cluster.eks_arn), eks_clusters(cluster.resource.template.model)
+    named = (one for one in made if name is not None and as_str(one.resource.get("Name")) == name)
+    return EksCluster.of(cluster.eks_arn) or next(named, None)
+
+
+def _name_in(arn: Value) -> str | None:
+    """The name in the ARN of a Kubernetes cluster, if it is written."""
+    last = next(reversed(parts_of(arn)), None)
+    return (last.partition(":cluster/")[2] or None) if isinstance(last, str) else None
+
+
 def joined(model: Model) -> Iterator[tuple[Cluster, EksCluster]]:
     """HyperPod clusters with the Kubernetes cluster that they join, if it is in the model."""
     for cluster in clusters(model):
-        eks = EksCluster.of(cluster.eks_arn) if cluster.on_eks else None
+        eks = eks_of(cluster) if cluster.on_eks else None
         if eks is not None:
             yield cluster, eks
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.clusters import given
+from hyperpod_constructs.analysis.control_plane_ways import side_of_control_plane, to_control_plane
 from hyperpod_constructs.analysis.interface_ways import Stopped
+from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters
 from hyperpod_constructs.analysis.networks import SUBNET, ExitKind, Subnet, network_facts
+from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, SecurityGroup, is_resource, security_groups
 from hyperpod_constructs.analysis.service_ways import to_service
 from hyperpod_constructs.analysis.traffic import Side, Traffic
-from hyperpod_constructs.analysis.ways import Way
+from hyperpod_constructs.analysis.ways import Hop, Way
 from hyperpod_constructs.facts.connections import SERVICES, Service, Use
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, as_bool, as_items
+from hyperpod_constructs.templates.values import ABSENT, as_bool, as_items, at
 
 _NODES, _PODS = "AWS::EKS::Nodegroup", "AWS::EKS::FargateProfile"
+_TEMPLATE, _API = "AWS::EC2::LaunchTemplate", "the Kubernetes API"
 _OF_PODS = ("ecr.api", "ecr.dkr", "s3")
 
 
@@ -28,6 +33,42 @@ def node_group_ways(model: Model) -> Iterator[Stopped]:
                 way = Way.of(source.name, service.name, Traffic(), to_service(source, service))
                 if way.end is not None:
                     yield Stopped(user, ("Subnets",), service.name, way)
+    for eks in eks_clusters(model):
+        for nodes in eks.node_groups:
+            yield from _to_control_plane(nodes, eks)
+
+
+def _to_control_plane(nodes: Resource, eks: EksCluster) -> Iterator[Stopped]:
+    """The way to the control plane of managed nodes whose launch template names groups: EKS then leaves its own group out."""
+    network, template = network_facts(eks.resource.template.model), resource_of(nodes.get("LaunchTemplate", "Id"), _TEMPLATE)
+    groups = None if template is None else _own_groups(template, eks)
+    if template is None or not groups:
+        return
+    doors = (eks.resource, *side_of_control_plane(eks).resources)
+    for subnet in (resource_of(one, SUBNET) for one in as_items(nodes.get("Subnets")) or ()):
+        source = Side(nodes.logical_id, groups, None if subnet is None else (network.subnet(subnet),))
+        end = Way.of(source.name, _API, Traffic(), to_control_plane(source, eks)).end if source.subnets else None
+        if end is not None and end.resource in doors:
+            names, door = enumerated(one.logical_id for one in source.resources), end.resource.logical_id
+            says, covers = f"names {names}, and {door} {end.says}", (nodes, eks.resource, *source.resources)
+            end = Hop(template, False, says, ("LaunchTemplateData",), covers=covers)
+        if end is not None and end.resource in (template, *source.resources):
+            yield Stopped(nodes, ("LaunchTemplate",), _API, Way.of(source.name, _API, Traffic(), [end]))
+            return
+
+
+def _own_groups(template: Resource, eks: EksCluster) -> tuple[SecurityGroup, ...] | None:
+    """The groups that a launch template names; `None` if one is not known."""
+    facts, data = security_groups(eks.resource.template.model), template.get("LaunchTemplateData")
+    interfaces = as_items(at(data, "NetworkInterfaces")) or ()
+    named = [
+        *(as_items(at(data, "SecurityGroupIds")) or ()),
+        *(one for each in interfaces for one in as_items(at(each, "Groups")) or ()),
+    ]
+    made, found = facts.made_by(eks.resource), [resource_of(one, SECURITY_GROUP) for one in named]
+    own = [made if is_resource(one, eks.resource) is True else None for one in named]
+    known = [one or (None if group is None else facts.of(group)) for one, group in zip(own, found, strict=True)]
+    return None if None in known else tuple(one for one in known if one is not None)
 
 
 def _services(user: Resource) -> Iterator[Service]:

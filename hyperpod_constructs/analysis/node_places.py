@@ -8,7 +8,7 @@ from typing import NamedTuple
 from hyperpod_constructs.analysis.arns import bucket_arn, s3_uri_arns
 from hyperpod_constructs.analysis.clusters import Group, given
 from hyperpod_constructs.analysis.database import DATABASES, secret_of
-from hyperpod_constructs.analysis.kubernetes import EksCluster, cni_has_own_role
+from hyperpod_constructs.analysis.kubernetes import cni_has_own_role, eks_of
 from hyperpod_constructs.analysis.node_roles import RoleUse
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM
 from hyperpod_constructs.analysis.regions import region_of
@@ -191,13 +191,13 @@ def _mounts_efa(group: Group) -> bool:
 
 def _kubernetes(use: RoleUse) -> Iterator[Used]:
     """The VPC CNI acts as the role of the nodes, unless the add-on has a role of its own."""
-    eks = EksCluster.of(use.groups[0].cluster.eks_arn)
+    eks = eks_of(use.groups[0].cluster)
     yield Used(Place.REGISTRIES, "*", use.groups)
     yield Used(Place.IMAGES, UNKNOWN, use.groups)
     if not cni_has_own_role(use.role.template.model):
         yield Used(Place.ADDRESSES_OF_PODS, "*", use.groups)
         yield Used(Place.INTERFACES_OF_PODS, ec2_arn(use.cluster, "network-interface", UNKNOWN), use.groups)
-    if eks is not None and eks.pod_identities:
+    if eks is not None and eks.gives_identities:
         yield Used(Place.IDENTITIES_OF_PODS, Reference(eks.resource, "Arn"), use.groups)
 
 

@@ -28,7 +28,7 @@ from hyperpod_constructs.analysis.database import (
 )
 from hyperpod_constructs.analysis.file_systems import LUSTRE, OPENZFS, Lustre, file_systems_of
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
-from hyperpod_constructs.analysis.kubernetes import EksCluster
+from hyperpod_constructs.analysis.kubernetes import eks_of
 from hyperpod_constructs.analysis.near_misses import meant
 from hyperpod_constructs.analysis.networks import Subnet, block_of, network_facts
 from hyperpod_constructs.analysis.placement import (
@@ -142,7 +142,7 @@ def _needs(group: NodeGroup, source: Side) -> Iterator[tuple[Target, tuple[Way, 
 
 
 def _of_kubernetes(group: NodeGroup, source: Side) -> Iterator[tuple[Target, tuple[Way, ...]]]:
-    eks = EksCluster.of(group.cluster.eks_arn)
+    eks = eks_of(group.cluster)
     if eks is not None and source.subnets is not None:
         target = Target("eks", f"the Kubernetes API of {eks.resource.logical_id}", eks.resource, fatal=True)
         yield target, (Way.of(NODES, target.label, Traffic(), to_control_plane(source, eks)),)
@@ -204,7 +204,7 @@ def _called(group: NodeGroup) -> frozenset[str]:
 
 
 def _addons(group: NodeGroup) -> tuple[Addon, ...]:
-    eks = EksCluster.of(group.cluster.eks_arn) if group.cluster.on_eks else None
+    eks = eks_of(group.cluster) if group.cluster.on_eks else None
     return () if eks is None else addons_of(eks)
 
 

@@ -158,10 +158,11 @@ _VPCS = {"AWS::EC2::VPCPeeringConnection": ("PeerVpcId", "PeerRegion"), "AWS::Ro
 
 
 def _claim(resource: Resource, path: tuple[str | int, ...], value: Value) -> Iterator[Claim]:
-    text = as_str(value) if not isinstance(value, Text) else next((part for part in value.parts if isinstance(part, str)), None)
-    named = None if text is None else _NAMED.search(text)
-    region = zone_prefix(named[0]) if named is not None else region_prefix(text or "")
-    if text is not None and region is not None:
+    written = [part for part in value.parts if isinstance(part, str)] if isinstance(value, Text) else [as_str(value) or ""]
+    text = next(filter(_NAMED.search, written), written[0] if written else "")
+    named = _NAMED.search(text)
+    region = zone_prefix(named[0]) if named is not None else region_prefix(text)
+    if region is not None:
         yield Claim(resource, path, text, region, region_of_zone(text) if named is None else named[0])
 
 

@@ -17,6 +17,12 @@ ACCELERATED: Mapping[str, re.Pattern[str]] = {"NEURON": re.compile(r"(inf|trn)\d
 Source: https://docs.aws.amazon.com/eks/latest/userguide/eks-optimized-amis.html (as of 2026-11-24)
 """
 
+ROOT_DEVICES: Mapping[str, str] = {"AL2": "/dev/xvda", "BOTTLEROCKET": "/dev/xvda", "WINDOWS": "/dev/sda1"}
+"""The names of root volumes, by the beginnings of the types of EKS's images.
+
+Source: https://karpenter.sh/docs/concepts/nodeclasses/ (as of 2026-11-27)
+"""
+
 _FORM = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+")
 
 

@@ -202,6 +202,12 @@ RESERVED_NAMES = ("system:", "eks:", "aws:", "amazon:", "iam:")
 Source: https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
 """
 
+NAME_VARIABLES = ("{{AccountID}}", "{{SessionName}}", "{{SessionNameRaw}}")
+"""Variables in the user name of an access entry; anything else in double braces stays as it is.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html (as of 2026-11-27)
+"""
+
 RESERVED_GROUPS = ("system:", "eks:", "aws:", "amazon:", "iam:")
 """Beginnings of groups that an access entry may not give."""
 

@@ -59,6 +59,8 @@ _MODEL = _kind("the name of a model", SageMaker_Model=("ModelName",))
 _ROLE_NAME = _kind("the name of a role", IAM_Role=(None,))
 _SECRET = _kind("a secret", SecretsManager_Secret=(None, "Id"), SecretsManager_SecretTargetAttachment=(None, "Id"))
 _LOGS = _kind("the name of a log group", Logs_LogGroup=(None,))
+_TEMPLATE = _kind("the id of a launch template", EC2_LaunchTemplate=(None, "LaunchTemplateId"))
+_TEMPLATE_NAME = _kind("the name of a launch template as LaunchTemplateName says it, which no reference gives")
 
 BY_NAME: Mapping[str, ReferenceKind] = {
     "AllocationId": _kind("the allocation id of an address", EC2_EIP=("AllocationId",)),
@@ -70,6 +72,8 @@ BY_NAME: Mapping[str, ReferenceKind] = {
     "ExecutionRoleArn": _ROLE,
     "InternetGatewayId": _kind("the id of an internet gateway", EC2_InternetGateway=(None, "InternetGatewayId")),
     "KmsKeyId": _KEY,
+    "LaunchTemplateId": _TEMPLATE,
+    "LaunchTemplateName": _TEMPLATE_NAME,
     "ManagedPolicyArns": _POLICY,
     "NatGatewayId": _kind("the id of a NAT gateway", EC2_NatGateway=(None, "NatGatewayId")),
     "NetworkAclId": _kind("the id of a network ACL", EC2_NetworkAcl=(None, "Id"), EC2_VPC=("DefaultNetworkAcl",)),
@@ -142,7 +146,8 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::EKS::FargateProfile": {"ClusterName": _EKS, "PodExecutionRoleArn": _ROLE},
     "AWS::EKS::Nodegroup": {
         "ClusterName": _EKS,
-        "Id": _kind("the id of a launch template", EC2_LaunchTemplate=(None, "LaunchTemplateId")),
+        "Id": _TEMPLATE,
+        "Name": _TEMPLATE_NAME,
         "NodeRole": _ROLE,
     },
     "AWS::EKS::PodIdentityAssociation": {"ClusterName": _EKS},

@@ -54,6 +54,7 @@ def test_a_property_takes_some_kinds(kind: str, name: str, right: tuple[str, ...
     ("kind", "place", "right", "wrong"),
     [
         ("AWS::EKS::Nodegroup", "LaunchTemplate: {Id: !%s}", "Ref Template", "GetAtt Template.LatestVersionNumber"),
+        ("AWS::EC2::Instance", "LaunchTemplate: {LaunchTemplateId: !%s}", "Ref Template", "GetAtt Template.LatestVersionNumber"),
         ("AWS::SSM::Document", "Content: {assumeRole: !%s}", "GetAtt Role.Arn", "Ref Role"),
         ("AWS::SSM::Document", "Content: {mainSteps: [{inputs: {TopicArn: !%s}}]}", "Ref Topic", "GetAtt Topic.TopicName"),
         ("AWS::SSM::Document", "Content: {inputs: {s3BucketName: !%s}}", "Ref Bucket", "GetAtt Bucket.Arn"),
@@ -65,3 +66,19 @@ def test_a_place_inside_a_property_takes_some_kinds(kind: str, place: str, right
         return len(wrong_kinds(model_of(f"{{Resources: {{{THINGS} {user}}}}}")))
 
     assert (found(right), found(wrong)) == (0, 1)
+
+
+def test_no_reference_gives_the_name_of_a_launch_template() -> None:
+    user = "User: {Type: AWS::EKS::Nodegroup, Properties: {LaunchTemplate: {Name: !Ref Template}}}"
+    (found,) = wrong_kinds(model_of(f"{{Resources: {{{THINGS} {user}}}}}"))
+    assert found.path == ("LaunchTemplate", "Name")
+    assert found.allowed.endswith("no reference gives")
+
+
+def test_what_is_wrong_in_one_text_is_said_at_once() -> None:
+    text = """'{"a": {"arn": "${Space.PrometheusEndpoint}", "url": "${Space.Arn}"}}'"""
+    user = (
+        f"Space: {{Type: AWS::APS::Workspace}}, User: {{Type: AWS::EKS::Addon, Properties: {{ConfigurationValues: !Sub {text}}}}}"
+    )
+    (found,) = wrong_kinds(model_of(f"{{Resources: {{{user}}}}}"))
+    assert "which is an ARN; arn in" in found.message

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
+from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.references.forms import arns_of, gives_arn, is_of_another_type, node_at, takes_arn, type_named
 from hyperpod_constructs.analysis.references.places import Misreference, Path
@@ -56,14 +58,28 @@ def _of_text(resource: Resource, path: Path, text: Text) -> Iterator[Misreferenc
         message = f"{name} is a list of {len(text.references)} in one text"
         yield Misreference(resource, path, message, text, f"{wanted.words}; Fn::Split divides a list, and Fn::Select takes one")
     data = values_in(text) if str(text.parts[0]).lstrip().startswith("{") else None
-    for inner, reference in _references(data) if isinstance(data, Mapping) else ():
-        key = next((str(one) for one in reversed(inner) if isinstance(one, str)), "")
+    inner = list(_inside(name, data)) if isinstance(data, Mapping) else []
+    if inner:
+        allowed = enumerated(dict.fromkeys(one.allowed for one in inner))
+        yield Misreference(resource, path, "; ".join(one.message for one in inner), inner[0].reference, allowed)
+
+
+class _Inside(NamedTuple):
+    """A reference of another kind in a text in JSON."""
+
+    reference: Reference
+    message: str
+    allowed: str
+
+
+def _inside(name: str, data: Mapping[str, Value]) -> Iterator[_Inside]:
+    for path, reference in _references(data):
+        key = next((str(one) for one in reversed(path) if isinstance(one, str)), "")
         if key.lower().endswith("arn") and gives_arn(reference) is False:
             message = f"{key} in {name} is {_given(reference)}, which is no ARN"
-            yield Misreference(resource, path, message, reference, f"an ARN: {' or '.join(arns_of(target_of(reference).type))}")
+            yield _Inside(reference, message, f"an ARN: {' or '.join(arns_of(target_of(reference).type))}")
         elif key.lower().endswith(_ADDRESSES) and gives_arn(reference):
-            message = f"{key} in {name} is {_given(reference)}, which is an ARN"
-            yield Misreference(resource, path, message, reference, "an address")
+            yield _Inside(reference, f"{key} in {name} is {_given(reference)}, which is an ARN", "an address")
 
 
 def _given(reference: Reference) -> str:
@@ -75,7 +91,7 @@ def _said(resource_type: str, path: Path, name: str, reference: Reference) -> tu
     """What is wrong with a reference, and what is allowed: by the kind that the property takes, else by the schemas."""
     wanted, target = _TOKEN if name == "ServiceToken" else kind_of(resource_type, name), target_of(reference)
     if wanted is not None:
-        return ("", f"{wanted.words}: {_sources(wanted)}") if _is_other(reference, wanted) else None
+        return ("", ": ".join(filter(None, (wanted.words, _sources(wanted))))) if _is_other(reference, wanted) else None
     if property_schema(target.type) is None:
         return None
     named = type_named(resource_type, name)

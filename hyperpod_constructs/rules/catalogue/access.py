@@ -20,6 +20,7 @@ from hyperpod_constructs.templates.values import Value, as_items, as_str, at, pa
 _GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
 _ENTRIES = f"{_GUIDE}creating-access-entries.html"
 _POLICY = re.compile(r".*:eks::aws:cluster-access-policy/(?P<name>[A-Za-z]+)")
+_VARIABLE = re.compile(r"\{\{[^{}]*\}\}")
 _SESSION = re.compile(r"arn:[a-z-]+:sts:|.*:assumed-role/|.*:instance-profile/|.*:group/|.*:root$")
 
 _entry_error = partial(error, on=ACCESS_ENTRY)
@@ -77,8 +78,8 @@ def entries_of_nodes_are_bare(entry: Resource) -> Iterator[Hit]:
 
 @_entry_error(
     "HP-ACC-003",
-    title="names and groups of access entries are not Kubernetes' own",
-    why="EKS refuses names and groups with a reserved beginning",
+    title="names and groups of access entries are not Kubernetes' own, and have known variables",
+    why="EKS refuses names and groups with a reserved beginning, and names with other variables",
     fix="bind the roles of Kubernetes to a group of your own, or take an access policy such as AmazonEKSClusterAdminPolicy",
     allowed=f"names that do not begin with {', '.join(facts.RESERVED_GROUPS)}",
     source=_ENTRIES,
@@ -87,6 +88,10 @@ def names_are_not_reserved(entry: Resource) -> Iterator[Hit]:
     name = as_str(entry.get("Username"))
     if name is not None and name.startswith(facts.RESERVED_NAMES):
         yield hit(entry, f"the user name {name!r} begins as those of the service", "Username")
+    strange = [one for one in _VARIABLE.findall(name or "") if one not in facts.NAME_VARIABLES]
+    if strange:
+        variables = enumerated(facts.NAME_VARIABLES)
+        yield hit(entry, f"{strange[0]} is no variable of user names", "Username", allowed=f"the variables {variables}")
     for index, group in enumerate(as_items(entry.get("KubernetesGroups")) or ()):
         text = as_str(group)
         if text is not None and text.startswith(facts.RESERVED_GROUPS):

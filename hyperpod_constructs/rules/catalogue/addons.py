@@ -368,3 +368,20 @@ def the_network_s_addons_are_there(_: Cluster, eks: EksCluster) -> Hit | None:
     missing = [name for name in wanted if eks.lacks_addon(name) and not eks.may_bring(name)]
     text = f"{eks.resource.logical_id} starts without EKS's own add-ons, and has no {' and no '.join(missing)}"
     return hit(eks, text, key) if missing else None
+
+
+@_eks_warning(
+    "HP-ADD-039",
+    title="the network's add-ons come before the nodes",
+    why="nodes are ready only with them: each waits for the other, until the nodes are given up",
+    fix="take what brings the nodes out of DependsOn of the add-on, and let it await the add-on",
+    allowed=f"{facts.VPC_CNI} and {facts.KUBE_PROXY} that await no nodes",
+    source=f"{_EKS_GUIDE}eks-add-ons.html",
+)
+def the_network_s_addons_come_first(eks: EksCluster) -> Iterator[Hit]:
+    alone = as_bool(eks.resource.get("BootstrapSelfManagedAddons")) is False and not eks.is_automatic
+    for addon in eks.installed((facts.VPC_CNI, facts.KUBE_PROXY)) if alone else ():
+        nodes = next((one for one in eks.sources_of_nodes if awaits(addon, one)), None)
+        if nodes is not None:
+            text = f"add-on {addon.get('AddonName')} awaits {nodes.logical_id}, whose nodes are ready only with it"
+            yield hit(addon, text, covers=(nodes,))

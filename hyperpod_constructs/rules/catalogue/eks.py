@@ -8,7 +8,7 @@ from functools import partial
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, clusters, given, groups
 from hyperpod_constructs.analysis.iam import ROLE
-from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, joined, named_elsewhere
+from hyperpod_constructs.analysis.kubernetes import EksCluster, Misnamed, eks_clusters, joined, named_elsewhere
 from hyperpod_constructs.analysis.networks import SUBNET, in_one_zone, places_of_zones
 from hyperpod_constructs.analysis.placement import NodeGroup, node_groups
 from hyperpod_constructs.analysis.trust import assumptions
@@ -31,13 +31,14 @@ from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import ORDER, error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_items, as_str, is_known
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value, as_int, as_items, as_str, is_known
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _PREREQUISITES = f"{_GUIDE}sagemaker-hyperpod-eks-prerequisites.html"
 _EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
 _SUPPORTED = [version for version in KubernetesVersion if support_on(AS_OF, version) is not SupportPeriod.OVER]
 _OLDEST, _NEWEST = version_of(min(_SUPPORTED)) or (), version_of(NEWEST) or ()
+_IMAGE = re.compile(r"(\d+\.\d+)\.\d+-\d{8}")
 _TIERED_SHARE = f"{cluster_facts.LEAST_TIERED_PERCENTAGE} to 100"
 _TIERED = ("TieredStorageConfig", "InstanceMemoryAllocationPercentage")
 
@@ -263,16 +264,16 @@ def _placed(cluster: Cluster) -> Iterator[NodeGroup]:
 @warning(
     "HP-EKS-050",
     on=named_elsewhere,
-    at=("ClusterName",),
     title="add-ons, identities, access entries and nodes name the Kubernetes cluster of the templates",
     why="EKS knows no cluster of another name, or gives them to that one",
-    fix="write Ref of the cluster",
+    fix="write Ref of the cluster, or its Arn in the HyperPod cluster",
     allowed="the name of the cluster in the templates",
     source="https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateAddon.html",
 )
-def parts_name_the_cluster(part: Resource, eks: EksCluster) -> str:
-    name = as_str(eks.resource.get("Name"))
-    return f"{part.logical_id} names the cluster {as_str(part.get('ClusterName'))}; {eks.resource.logical_id} is {name}"
+def parts_name_the_cluster(one: Misnamed) -> Hit:
+    name = as_str(one.eks.resource.get("Name"))
+    text = f"{one.resource.logical_id} names the cluster {one.name}; {one.eks.resource.logical_id} is {name}"
+    return hit(one.resource, text, *one.path)
 
 
 @_joined_warning(
@@ -331,9 +332,10 @@ def _role_key(value: Value) -> Resource | str | None:
 
 @_joined_warning(
     "HP-EKS-016",
-    title="node groups are at most three minor versions behind the control plane",
-    why="EKS refuses nodes that are ahead of their control plane, and Kubernetes supports none that is further behind",
-    fix="leave Version of the node group out: it is then that of the cluster",
+    title="node groups are at most three minor versions behind the control plane, and their image is of their version",
+    why="EKS refuses nodes that are ahead of their control plane, and an image of another version; Kubernetes supports none that "
+    "are further behind",
+    fix="leave Version and ReleaseVersion of the node group out: they are then those of the cluster, and the newest image",
     allowed=f"the version of the cluster, or up to {MOST_MINOR_VERSIONS_BEHIND} minor versions less",
     source="https://kubernetes.io/docs/setup/version-skew-policy/",
 )
@@ -345,6 +347,11 @@ def nodes_are_not_far_behind(_: Cluster, eks: EksCluster) -> Iterator[Hit]:
             continue
         if not 0 <= control[1] - version[1] <= MOST_MINOR_VERSIONS_BEHIND:
             yield hit(nodes, f"nodes of {_shown(version)} beside a control plane of {_shown(control)}", "Version")
+    for nodes in eks.node_groups:
+        release, kubernetes = as_str(nodes.get("ReleaseVersion")) or "", as_str(nodes.get("Version")) or eks.version
+        image = _IMAGE.match(release) if (as_str(nodes.get("AmiType")) or "AL").startswith("AL") else None
+        if image is not None and kubernetes is not None and image[1] != kubernetes and nodes.get("Version") is not UNKNOWN:
+            yield hit(nodes, f"the image {release} is of Kubernetes {image[1]}, and the nodes of {kubernetes}", "ReleaseVersion")
 
 
 @error(

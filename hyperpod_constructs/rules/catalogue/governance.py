@@ -19,7 +19,7 @@ from hyperpod_constructs.analysis.governance import (
     policies,
     quotas,
 )
-from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, installs
+from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, eks_of, installs
 from hyperpod_constructs.facts import governance
 from hyperpod_constructs.facts.addons import TASK_GOVERNANCE
 from hyperpod_constructs.facts.governance import ON_SLURM, SCHEDULER_CONFIG
@@ -67,7 +67,7 @@ def policies_are_for_eks(policy: Resource, cluster: Cluster) -> str | None:
 )
 def policies_come_after_their_addon(model: Model) -> Iterator[Hit]:
     """Of several policies for one cluster without the add-on, the first names the others."""
-    for eks, found in grouped((EksCluster.of(cluster.eks_arn), policy) for policy, cluster in policies(model)).items():
+    for eks, found in grouped((eks_of(cluster), policy) for policy, cluster in policies(model)).items():
         addon, (first, *others) = None if eks is None else eks.addons.get(TASK_GOVERNANCE), found
         if addon is not None:
             late = [policy for policy in found if not awaits(policy, addon)]

@@ -9,7 +9,7 @@ from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.clusters import given
 from hyperpod_constructs.analysis.networks import SUBNET, ExitKind, network_facts
 from hyperpod_constructs.analysis.pod_places import Unplaced, unplaced
-from hyperpod_constructs.facts.ec2_types import ACCELERATED, impossible_type
+from hyperpod_constructs.facts.ec2_types import ACCELERATED, ROOT_DEVICES, impossible_type
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
@@ -93,6 +93,27 @@ def images_fit_the_types(nodes: Resource) -> str | None:
         if word in image and strange is not None:
             return f"the image {image} is not for {strange}, which has no such accelerators"
     return None
+
+
+@warning(
+    "HP-NGR-006",
+    on=_templates,
+    title="disks of a launch template are those of the image",
+    why="the root volume keeps its default size and encryption, and the volume of the template lies idle beside it",
+    fix="write the name of the image's root volume",
+    allowed="/dev/xvda for images of Amazon Linux and Bottlerocket, /dev/sda1 for those of Windows",
+    source="https://karpenter.sh/docs/concepts/nodeclasses/",
+)
+def disks_are_those_of_the_image(nodes: Resource, template: Resource, data: Mapping[str, Value]) -> Iterator[Hit]:
+    image = as_str(nodes.get("AmiType")) or ""
+    root = next((device for family, device in ROOT_DEVICES.items() if image.startswith(family)), None)
+    devices = [as_str(at(one, "DeviceName")) for one in as_items(data.get("BlockDeviceMappings", ABSENT)) or ()]
+    if root is None or None in devices or root in devices:
+        return
+    for place, device in enumerate(devices):
+        if device in ROOT_DEVICES.values():
+            text = f"{device} is no root volume of {image}, the image of {nodes.logical_id}; that is {root}"
+            yield hit(template, text, "LaunchTemplateData", "BlockDeviceMappings", place, "DeviceName")
 
 
 _TYPED: Mapping[str, tuple[str, ...]] = {

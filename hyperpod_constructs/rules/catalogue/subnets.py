@@ -7,17 +7,19 @@ from itertools import combinations
 
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.file_systems import MOUNT_TARGET, mount_targets_of
-from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, Zone, in_one_zone, network_facts, places_of_zones
+from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, ExitKind, Zone, in_one_zone, network_facts, places_of_zones
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, NodeGroup, groups_at, node_groups, subnets_of, users_of_file_systems
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, security_groups
 from hyperpod_constructs.analysis.subnet_needs import TooSmall, too_small
 from hyperpod_constructs.facts.listeners import NFS
+from hyperpod_constructs.facts.orchestration import TAG_OF_NODE_SUBNETS, TAG_OF_PUBLIC_SUBNETS
 from hyperpod_constructs.facts.zones import WRITE_ZONE, id_mistake, name_mistake
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at, is_known
 
+_INTERNAL, _FOR_INTERNET = TAG_OF_NODE_SUBNETS[0], TAG_OF_PUBLIC_SUBNETS[0]
 _PREREQUISITES = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html"
 _MULTI_ZONE = f"{_PREREQUISITES}#sagemaker-hyperpod-prerequisites-multiple-availability-zones"
 
@@ -151,6 +153,7 @@ def zones_are_in_their_property(subnet: Resource) -> Iterator[Hit]:
 
 
 _SPREAD: Mapping[str, tuple[str, ...]] = {
+    "AWS::APS::Scraper": ("Source", "EksConfiguration", "SubnetIds"),
     "AWS::DMS::ReplicationSubnetGroup": ("SubnetIds",),
     "AWS::DirectoryService::MicrosoftAD": ("VpcSettings", "SubnetIds"),
     "AWS::DirectoryService::SimpleAD": ("VpcSettings", "SubnetIds"),
@@ -166,7 +169,7 @@ _SPREAD: Mapping[str, tuple[str, ...]] = {
 @error(
     "HP-SUB-014",
     on=tuple(_SPREAD),
-    title="databases, directories, load balancers for applications and file systems with a standby cover two zones",
+    title="databases, directories, scrapers, load balancers for applications and file systems with a standby cover two zones",
     why="the service refuses subnets of one zone (DBSubnetGroupDoesNotCoverEnoughAZs), and the stack rolls back",
     fix="add a subnet in another zone, a small one",
     allowed="subnets in two zones or more",
@@ -175,7 +178,8 @@ _SPREAD: Mapping[str, tuple[str, ...]] = {
 def subnets_cover_two_zones(resource: Resource) -> Hit | None:
     path, kind = _SPREAD[resource.type], resource.get("Type")
     known = _subnets_at(resource, *path) if kind in (ABSENT, "application") else []
-    if len(known) < 2 or not in_one_zone(known):
+    least = 2 if resource.type == FILE_SYSTEM else 1
+    if len(known) < least or not (len(known) == 1 or in_one_zone(known)):
         return None
     text = f"its subnets ({', '.join(one.logical_id for one in known)}) are in one zone"
     return hit(resource, text, *path, doubts=places_of_zones(known))
@@ -262,6 +266,28 @@ def _let_in(model: Model, targets: Iterable[Resource]) -> list[NodeGroup]:
 def _zone_of(target: Resource) -> Zone | None:
     subnet = resource_of(target.get("SubnetId"), SUBNET)
     return None if subnet is None else network_facts(target.template.model).subnet(subnet).zone
+
+
+@warning(
+    "HP-SUB-018",
+    on=SUBNET,
+    at=("Tags",),
+    title="the tag for load balancers of Kubernetes fits the routes of the subnet",
+    why="a load balancer for the internet is in a subnet that nobody reaches from there, or an internal one has addresses that the "
+    "internet routes to",
+    fix="move the tag to a subnet of the other kind",
+    allowed=f"{_FOR_INTERNET} on subnets with a route to an internet gateway, {_INTERNAL} on others",
+    source="https://docs.aws.amazon.com/eks/latest/userguide/network-load-balancing.html",
+)
+def tags_of_balancers_fit_the_routes(subnet: Resource) -> str | None:
+    keys = {as_str(at(one, "Key")) for one in as_items(subnet.get("Tags")) or ()}
+    exit_ = network_facts(subnet.template.model).subnet(subnet).exit.kind if keys & {_FOR_INTERNET, _INTERNAL} else ExitKind.UNKNOWN
+    if exit_ is ExitKind.UNKNOWN:
+        return None
+    is_public = exit_ is ExitKind.INTERNET_GATEWAY
+    if is_public and _INTERNAL in keys and _FOR_INTERNET not in keys:
+        return f"{subnet.logical_id} has a route to an internet gateway and the tag {_INTERNAL}"
+    return f"{subnet.logical_id} has the tag {_FOR_INTERNET} and {exit_.value}" if _FOR_INTERNET in keys and not is_public else None
 
 
 def _subnets_at(resource: Resource, *path: str, all_known: bool = True) -> list[Resource]:

@@ -32,6 +32,7 @@ CASES = [
     Case("HP-ACC-002", eks(), entry(Type="HYPERPOD_LINUX", Username="node"), entry(Type="HYPERPOD_LINUX", KubernetesGroups=[])),
     Case("HP-ACC-003", eks(), entry(KubernetesGroups=["research", "system:masters"]), entry(KubernetesGroups=["research"])),
     Case("HP-ACC-003", eks(), entry(Username="eks:me"), entry(Username="me:{{SessionName}}")),
+    Case("HP-ACC-003", eks(), entry(Username="me:{{SessionNames}}"), entry(Username="{{AccountID}}:{{SessionNameRaw}}")),
     Case("HP-SCH-007", eks(), policy(EDIT, "namespace"), policy(EDIT, "namespace", "hyperpod-ns-research")),
     Case("HP-SCH-007", eks(), policy(EDIT, "cluster", "default"), policy(EDIT)),
     Case("HP-ACC-005", eks(), entry(PrincipalArn="arn:aws:sts::123456789012:assumed-role/People/me"), entry()),

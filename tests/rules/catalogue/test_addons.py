@@ -193,6 +193,9 @@ def tainted(key: str) -> dict[str, Any]:
 
 TAINTED_FOR_ADDONS = {"Dns": addon("coredns", "Nodes"), "Nodes": tainted("CriticalAddonsOnly")}
 
+BARE = edited(eks(), {"Control/BootstrapSelfManagedAddons": False, "Nodes": NODES})
+"""A control plane without EKS's own add-ons, and nodes that await none."""
+
 CASES = [
     Case("HP-ADD-009", eks(), {"Cni/AddonVersion": "v1.18.1-eksbuild.1"}, {"Cni/AddonVersion": "v1.18.3-eksbuild.1"}),
     Case("HP-ADD-009", eks(), {"Proxy/AddonVersion": "v1.32.6-eksbuild.1"}, {"Proxy/AddonVersion": "v1.33.0-eksbuild.1"}),
@@ -233,6 +236,10 @@ CASES = [
         {"Cni/NamespaceConfig": {"Namespace": "own"}},
     ),
     Case("HP-ADD-036", eks(), {"Control/BootstrapSelfManagedAddons": False, **WITHOUT_PROXY}, WITHOUT_PROXY),
+    Case("HP-ADD-039", BARE, {"Cni/.DependsOn": "Nodes"}, {"Nodes/.DependsOn": ["Cni", "Proxy"]}),
+    Case(
+        "HP-ADD-039", BARE, {"Proxy/.DependsOn": "Nodes"}, {"Control/BootstrapSelfManagedAddons": True, "Cni/.DependsOn": "Nodes"}
+    ),
     Case("HP-ADD-028", eks(), sent_to("FULL"), sent_to("ADVANCED")),
     Case("HP-ADD-028", eks(), in_yaml("logs: {enabled: true}"), in_yaml("logging: {enabled: true}")),
     Case(

@@ -79,6 +79,8 @@ def nodes(**given: Any) -> dict[str, Any]:
     return {"Type": "AWS::EKS::Nodegroup", "Properties": properties}
 
 
+BUILD = ".4-20251101"
+"""The end of the version of an image of Amazon Linux."""
 OWN_CHART = installer("Custom::HyperPodChart")
 
 CONTINUOUS = edited(eks(), {"Cluster/NodeProvisioningMode": "Continuous"})
@@ -159,6 +161,13 @@ CASES = [
     ),
     Case("HP-EKS-016", eks(), {"Nodes": nodes(Version="1.34")}, {"Nodes": nodes(Version="1.33")}),
     Case("HP-EKS-016", eks(), {"Nodes": nodes(Version="1.29")}, {"Nodes": nodes(Version="1.30")}),
+    Case("HP-EKS-016", eks(), {"Nodes": nodes(ReleaseVersion=f"1.32{BUILD}")}, {"Nodes": nodes(ReleaseVersion=f"1.33{BUILD}")}),
+    Case(
+        "HP-EKS-016",
+        eks(),
+        {"Nodes": nodes(ReleaseVersion=f"1.33{BUILD}", Version="1.32")},
+        {"Nodes": nodes(ReleaseVersion="1.53.0-5257eb34", AmiType="BOTTLEROCKET_x86_64")},
+    ),
 ]
 
 

@@ -32,6 +32,10 @@ def linked(service: str) -> Template:
     return {"Type": "AWS::IAM::ServiceLinkedRole", **KEPT, "Properties": {"AWSServiceName": service}}
 
 
+def of_eks(name: str) -> Template:
+    return {"Fn::Sub": f"arn:${{AWS::Partition}}:eks:${{AWS::Region}}:${{AWS::AccountId}}:cluster/{name}"}
+
+
 DATABASE = {
     "Type": "AWS::RDS::DBInstance",
     "DeletionPolicy": "Snapshot",
@@ -183,6 +187,12 @@ CASES = [
     ),
     Case("HP-RET-005", ONE, {"Data/.DeletionPolicy": "Delete"}, {"Scripts/.DeletionPolicy": "Delete"}),
     Case("HP-DEP-002", ONE, {"PublicDefaultRoute/.DependsOn": REMOVED}, {}),
+    Case(
+        "HP-EKS-050",
+        edited(eks(), {"Control/Name": "research"}),
+        {"Cluster/Orchestrator/Eks/ClusterArn": of_eks("other")},
+        {"Cluster/Orchestrator/Eks/ClusterArn": of_eks("research")},
+    ),
     Case(
         "HP-EKS-050",
         OTHER,

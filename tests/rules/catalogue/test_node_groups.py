@@ -178,7 +178,34 @@ EFS = {
 }
 
 
+def disk(name: str) -> list[Template]:
+    return [{"DeviceName": name, "Ebs": {"VolumeSize": 100, "Encrypted": True}}]
+
+
+OWN_GROUP = {
+    "Others": {"Type": "AWS::EC2::SecurityGroup", "Properties": {"GroupDescription": "others", "VpcId": {"Ref": "Vpc"}}},
+    "System/Subnets": [{"Ref": "NodeSubnet"}],
+}
+
+
+OF_CONTROL = att("Control", "ClusterSecurityGroupId")
+
+
+def in_groups(*groups: Any) -> Template:
+    return {**OWN_GROUP, f"{DATA}/SecurityGroupIds": list(groups)}
+
+
 CASES = [
+    Case(
+        "HP-NGR-006", BASE, {f"{DATA}/BlockDeviceMappings": disk("/dev/sda1")}, {f"{DATA}/BlockDeviceMappings": disk("/dev/xvda")}
+    ),
+    Case(
+        "HP-NGR-006",
+        edited(BASE, {"System/AmiType": "WINDOWS_FULL_2022_x86_64"}),
+        {f"{DATA}/BlockDeviceMappings": disk("/dev/xvda")},
+        {f"{DATA}/BlockDeviceMappings": disk("/dev/sda1")},
+    ),
+    Case("HP-REACH-006", BASE, in_groups({"Ref": "Others"}), in_groups({"Ref": "Others"}, OF_CONTROL)),
     Case("HP-NGR-001", BASE, {f"{DATA}/IamInstanceProfile": {"Name": "nodes"}}, {}),
     Case("HP-NGR-001", BASE, {f"{DATA}/InstanceType": "m6i.xlarge"}, {f"{DATA}/EbsOptimized": True}),
     Case("HP-NGR-001", BASE, {f"{DATA}/ImageId": "ami-0123456789abcdef0"}, {}),

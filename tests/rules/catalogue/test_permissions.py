@@ -32,7 +32,7 @@ from hyperpod_constructs.templates.raw import raw_template
 from tests.conftest import synthesize
 from tests.rules.catalogue.cases import edited
 from tests.rules.catalogue.templates import KEPT, eks, findings, slurm
-from tests.rules.catalogue.test_addons import WITH_OPERATOR
+from tests.rules.catalogue.test_addons import ALONE, WITH_OPERATOR
 from tests.rules.catalogue.test_roles import allow, autoscaled, policy, properties
 
 Template = dict[str, Any]
@@ -242,6 +242,12 @@ MISTAKES: dict[str, tuple[Callable[[], Template], str, Level, str]] = {
     "no images": (lambda: without(eks(), "ecr:BatchGetImage"), "HP-PERM-002", Level.WARNING, "missing ecr:BatchGetImage"),
     "no credentials": (
         lambda: without(WITH_OPERATOR, "eks-auth:AssumeRoleForPodIdentity"),
+        "HP-PERM-002",
+        Level.WARNING,
+        "missing eks-auth:AssumeRoleForPodIdentity",
+    ),
+    "no credentials for an identity inside an add-on": (
+        lambda: without(edited(WITH_OPERATOR, ALONE), "eks-auth:AssumeRoleForPodIdentity"),
         "HP-PERM-002",
         Level.WARNING,
         "missing eks-auth:AssumeRoleForPodIdentity",

@@ -17,8 +17,9 @@ def endpoint(**more: Any) -> dict[str, Any]:
     return {"Type": "AWS::EC2::VPCEndpoint", "Properties": properties}
 
 
-def encrypted_by(region: str) -> dict[str, Any]:
-    default = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": KEY.format(region)}
+def encrypted_by(region: str, partition: str = "aws") -> dict[str, Any]:
+    key = {"Fn::Sub": KEY.format(region).replace("arn:aws:", f"arn:{partition}:")}
+    default = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": key}
     return {"ServerSideEncryptionConfiguration": [{"ServerSideEncryptionByDefault": default}]}
 
 
@@ -34,6 +35,12 @@ CASES = [
         slurm(),
         {"Scripts/BucketEncryption": encrypted_by("us-east-1")},
         {"Copy": {"Type": "AWS::KMS::ReplicaKey", "Properties": {"KeyPolicy": {}, "PrimaryKeyArn": KEY.format("us-east-1")}}},
+    ),
+    Case(
+        "HP-REG-001",
+        edited(slurm(), {"FileSystem/KmsKeyId": KEY.format("us-west-2")}),
+        {"Scripts/BucketEncryption": encrypted_by("us-east-1", "${AWS::Partition}")},
+        {"Scripts/BucketEncryption": encrypted_by("${AWS::Region}", "${AWS::Partition}")},
     ),
     Case("HP-REG-001", slurm(), {"Logs": endpoint()}, {"Logs": endpoint(ServiceRegion="us-east-1")}),
 ]

@@ -225,3 +225,26 @@ def test_a_zone_in_the_wrong_property(region: str | None, zone: dict[str, str], 
 )
 def test_a_zone_of_the_region(region: str | None, zone: dict[str, str]) -> None:
     assert _with_zone(region, **zone) == []
+
+
+def test_the_tag_for_load_balancers_fits_the_routes() -> None:
+    for subnet, right in ("PublicSubnet", "kubernetes.io/role/elb"), ("NodeSubnet", "kubernetes.io/role/internal-elb"):
+        for key in ("kubernetes.io/role/elb", "kubernetes.io/role/internal-elb"):
+            template = eks()
+            properties(template, subnet)["Tags"] = [{"Key": key, "Value": "1"}]
+            expected = [] if key == right else [("HP-SUB-018", subnet)]
+            assert [(one.rule, one.resource) for one in findings(template)] == expected, (subnet, key)
+
+
+def test_a_scraper_is_in_two_zones() -> None:
+    for subnets, rules in (["ControlSubnet1"], ["HP-SUB-014"]), (["ControlSubnet1", "ControlSubnet2"], []):
+        template = eks()
+        source = {"ClusterArn": {"Fn::GetAtt": ["Control", "Arn"]}, "SubnetIds": [{"Ref": one} for one in subnets]}
+        workspace = {"WorkspaceArn": "arn:aws:aps:us-west-2:123456789012:workspace/ws-0"}
+        given = {
+            "ScrapeConfiguration": {"ConfigurationBlob": "Z2xvYmFsOgogIHNjcmFwZV9pbnRlcnZhbDogMzBzCg=="},
+            "Source": {"EksConfiguration": source},
+            "Destination": {"AmpConfiguration": workspace},
+        }
+        template["Resources"]["Scraper"] = {"Type": "AWS::APS::Scraper", "Properties": given}
+        assert rules_of(template, rules="HP-SUB-014") == rules
