@@ -12,12 +12,12 @@ from functools import cached_property
 from typing import Any
 
 from hyperpod_constructs.analysis.clusters import given
-from hyperpod_constructs.analysis.embedded import parsed
+from hyperpod_constructs.analysis.embedded import parsed, values_in
 from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.kubernetes import ADDON, EksCluster, eks_clusters
-from hyperpod_constructs.facts.addons import AddonFacts, Identity, addon_facts
+from hyperpod_constructs.facts.addons import AddonFacts, ConfiguredRole, Identity, addon_facts
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import UNKNOWN, as_items, as_str, at
+from hyperpod_constructs.templates.values import UNKNOWN, Value, as_items, as_str, at
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,11 @@ class Addon:
         found = parsed(self.resource.get("ConfigurationValues"), yaml=True)
         return found if isinstance(found, dict) else None
 
+    @cached_property
+    def values(self) -> Value:
+        """Its configuration in JSON, in which references stay references."""
+        return values_in(self.resource.get("ConfigurationValues"))
+
     @property
     def needed(self) -> Mapping[str, str | None]:
         """The add-ons that must be there before it, with the lowest version of each."""
@@ -69,6 +74,14 @@ class Addon:
         outside += [one.get("RoleArn") for one in self._associations if as_str(one.get("ServiceAccount")) in accounts]
         found = [resource_of(value, ROLE) for value in (*own, self.resource.get("ServiceAccountRoleArn"), *outside)]
         return tuple(dict.fromkeys(role for role in found if role is not None))
+
+    @property
+    def configured_roles(self) -> Iterator[tuple[ConfiguredRole, Resource]]:
+        """The roles of the model in its configuration."""
+        for one in () if self.facts is None else self.facts.roles:
+            role = resource_of(at(self.values, *one.at), ROLE)
+            if role is not None:
+                yield one, role
 
     @property
     def has_inline_identity(self) -> bool:

@@ -30,12 +30,12 @@ from hyperpod_constructs.analysis.resource_policies import key_of
 from hyperpod_constructs.analysis.role_calls import Called, called
 from hyperpod_constructs.analysis.session_calls import session_calls
 from hyperpod_constructs.facts import permissions as facts
-from hyperpod_constructs.facts.addons import S3_CSI
+from hyperpod_constructs.facts.addons import CERTIFICATES, S3_CSI
 from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL
 from hyperpod_constructs.facts.permissions import Place, Task
 from hyperpod_constructs.facts.role_calls import OUTSIDE
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, at
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, at, shown
 
 _NODE_GROUP, _WORKSPACE = "AWS::EKS::Nodegroup", "AWS::APS::Workspace"
 
@@ -186,6 +186,10 @@ def _of_pods(addon: Addon) -> Iterator[Need]:
                     yield from _simple(f"the pods of {addon.name}", role, replace(task, hint=_hint(addon)), arn)
         if addon.name == S3_CSI:
             yield from _of_buckets(addon, role)
+    for one, role in addon.configured_roles:
+        for task in facts.CONFIGURED.get(one.service_account, ()):
+            for arn in _of_addon(addon, task.on):
+                yield from _simple(f"{one.service_account} of {addon.name}", role, task, arn)
 
 
 def _hint(addon: Addon) -> str:
@@ -207,6 +211,9 @@ def _of_buckets(addon: Addon, role: Resource) -> Iterator[Need]:
 def _of_addon(addon: Addon, place: Place) -> Sequence[Value]:
     if place is Place.WORKSPACE:
         return (_workspace(addon),)
+    if place is Place.CERTIFICATES:
+        bucket = at(addon.values, *CERTIFICATES)
+        return () if bucket is ABSENT or "://" in str(shown(bucket)) else (bucket_arn(bucket, "any"),)
     pairs = [pair for pair in joined(addon.resource.template.model) if pair[1] == addon.eks]
     if place is Place.KUBERNETES_CLUSTER:
         return [Reference(eks.resource, "Arn") for _, eks in pairs]

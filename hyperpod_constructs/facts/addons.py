@@ -128,6 +128,12 @@ SCRAPE_SECONDS = 30
 Source: https://github.com/awslabs/awsome-distributed-training, the Terraform module of the add-on
 """
 
+CERTIFICATES = ("tlsCertificateS3Bucket",)
+"""The place of the bucket of certificates in the configuration of inference.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-setup.html (as of 2026-11-27)
+"""
+
 OF_SAGEMAKER = "amazon-sagemaker-"
 """The first part of the names of SageMaker's add-ons."""
 
@@ -179,6 +185,23 @@ class Identity:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ConfiguredRole:
+    """A role that an add-on takes in its configuration, for a service account that gets it by a token.
+
+    :param at: its place in the configuration.
+    """
+
+    at: tuple[str, ...]
+    namespace: str
+    service_account: str
+
+    @property
+    def subject(self) -> str:
+        """The subject of the tokens for which the role is."""
+        return f"{SUBJECT}{self.namespace}:{self.service_account}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class KnownVersion:
     """A version that a source names.
 
@@ -202,6 +225,7 @@ class AddonFacts:
     :param endpoints: the services that its pods call, beside those of every node and of identities; by the names of endpoints.
     :param accounts: other service accounts of its pods that can have a role, and do not need one on every node.
     :param namespace: that of these accounts.
+    :param roles: the roles in its configuration.
     :param configuration: the JSON schema of its configuration, as far as a source tells it; `None` if none does.
     """
 
@@ -218,6 +242,7 @@ class AddonFacts:
     endpoints: tuple[str, ...]
     accounts: tuple[str, ...]
     namespace: str
+    roles: tuple[ConfiguredRole, ...]
     configuration: Mapping[str, Any] | None
 
 
@@ -248,6 +273,7 @@ def addon_facts(name: str) -> AddonFacts | None:
         endpoints=tuple(found.get("endpoints", ())),
         accounts=tuple(found.get("accounts", ())),
         namespace=found.get("namespace", ""),
+        roles=tuple(ConfiguredRole(**{**role, "at": tuple(role["at"])}) for role in found.get("roles", ())),
         configuration=found.get("configuration"),
     )
 

@@ -58,6 +58,7 @@ class Place(Enum):
     CLUSTER_OF_JOBS = "the HyperPod cluster, or any if it is not known"
     KUBERNETES_CLUSTER = "the Kubernetes cluster"
     WORKSPACE = "the Prometheus workspace"
+    CERTIFICATES = "the bucket of the certificates of inference"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -368,6 +369,35 @@ PODS: Mapping[str, tuple[Task, ...]] = {
     ),
 }
 """What the pods of each add-on do, as the role of their service account."""
+
+_INFERENCE = f"{_GUIDE}sagemaker-hyperpod-model-deployment-setup.html"
+CONFIGURED: Mapping[str, tuple[Task, ...]] = {
+    "aws-load-balancer-controller": (
+        Task(
+            words="make load balancers",
+            actions=("elasticloadbalancing:CreateLoadBalancer", "ec2:DescribeSubnets"),
+            on=Place.ANYWHERE,
+            source=_INFERENCE,
+        ),
+    ),
+    "hyperpod-inference-controller-manager": (
+        Task(
+            words="keep the certificates of endpoints",
+            actions=("s3:GetObject", "s3:PutObject"),
+            on=Place.CERTIFICATES,
+            pitfall=("AmazonSageMakerHyperPodInferenceAccess", "it covers only buckets named hyperpod-tls*"),
+            source=_INFERENCE,
+        ),
+        Task(
+            words="deploy models on the cluster",
+            actions=("sagemaker:DescribeClusterInference", "sagemaker:UpdateClusterInference"),
+            on=Place.HYPERPOD_CLUSTER,
+            hint="AmazonSageMakerHyperPodInferenceAccess holds what it needs",
+            source=_INFERENCE,
+        ),
+    ),
+}
+"""What the pods of an add-on do as a role of its configuration, by their service account (as of 2026-11-27)."""
 
 OBJECTS = ("s3:GetObject", "s3:PutObject")
 _WRITE, _READ = ("kms:GenerateDataKey", "kms:Decrypt"), ("kms:Decrypt",)

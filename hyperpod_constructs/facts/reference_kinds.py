@@ -59,6 +59,7 @@ _MODEL = _kind("the name of a model", SageMaker_Model=("ModelName",))
 _ROLE_NAME = _kind("the name of a role", IAM_Role=(None,))
 _SECRET = _kind("a secret", SecretsManager_Secret=(None, "Id"), SecretsManager_SecretTargetAttachment=(None, "Id"))
 _LOGS = _kind("the name of a log group", Logs_LogGroup=(None,))
+_HYPERPOD = _kind("the ARN of a HyperPod cluster", SageMaker_Cluster=(None, "ClusterArn"))
 _TEMPLATE = _kind("the id of a launch template", EC2_LaunchTemplate=(None, "LaunchTemplateId"))
 _TEMPLATE_NAME = _kind("the name of a launch template as LaunchTemplateName says it, which no reference gives")
 
@@ -238,10 +239,8 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     },
     "AWS::SageMaker::Space": {"DomainId": _DOMAIN, **_FILES},
     "AWS::SageMaker::UserProfile": {"DomainId": _DOMAIN, **_FILES},
-    "AWS::SageMaker::ClusterSchedulerConfig": {
-        "ClusterArn": _kind("the ARN of a HyperPod cluster", SageMaker_Cluster=(None, "ClusterArn"))
-    },
-    "AWS::SageMaker::ComputeQuota": {"ClusterArn": _kind("the ARN of a HyperPod cluster", SageMaker_Cluster=(None, "ClusterArn"))},
+    "AWS::SageMaker::ClusterSchedulerConfig": {"ClusterArn": _HYPERPOD},
+    "AWS::SageMaker::ComputeQuota": {"ClusterArn": _HYPERPOD},
     "AWS::SSM::Document": {
         "TopicArn": _kind("the ARN of a topic", SNS_Topic=(None, "TopicArn")),
         "assumeRole": _ROLE,
@@ -264,6 +263,27 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
         ),
     },
 }
+
+
+_METRICS = "the {} of a workspace of Prometheus"
+IN_TEXTS: Mapping[str, ReferenceKind] = {
+    "ampWorkspace.arn": _kind(_METRICS.format("ARN"), APS_Workspace=(None, "Arn")),
+    "ampWorkspace.prometheusEndpoint": _kind(_METRICS.format("endpoint"), APS_Workspace=("PrometheusEndpoint",)),
+    "awsCertificateArn": _kind("the ARN of a certificate", CertificateManager_Certificate=(None,)),
+    "hyperpodClusterArn": _HYPERPOD,
+    "roleArn": _ROLE,
+    "tlsCertificateS3Bucket": _BUCKET,
+}
+"""What a key in a text in JSON takes, by the ends of its path, such as the keys of the configuration of an add-on.
+
+Sources: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-setup.html and
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-observability-addon-setup.html (as of 2026-11-27)
+"""
+
+
+def kind_in_text(path: str) -> ReferenceKind | None:
+    """What a key in a text takes, by its path with dots; case does not count."""
+    return next((kind for end, kind in IN_TEXTS.items() if path.lower().endswith(end.lower())), None)
 
 
 def kind_of(resource_type: str, name: str) -> ReferenceKind | None:

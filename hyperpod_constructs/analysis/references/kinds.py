@@ -10,7 +10,7 @@ from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.references.forms import arns_of, gives_arn, is_of_another_type, node_at, takes_arn, type_named
 from hyperpod_constructs.analysis.references.places import Misreference, Path
 from hyperpod_constructs.facts.property_schemas import attributes, property_schema
-from hyperpod_constructs.facts.reference_kinds import BY_NAME, ReferenceKind, gives_a_kind, kind_of
+from hyperpod_constructs.facts.reference_kinds import BY_NAME, ReferenceKind, gives_a_kind, kind_in_text, kind_of
 from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.model import Model, Resource, target_of
 from hyperpod_constructs.templates.values import Reference, Text, Value, placed_leaves
@@ -75,7 +75,12 @@ class _Inside(NamedTuple):
 def _inside(name: str, data: Mapping[str, Value]) -> Iterator[_Inside]:
     for path, reference in _references(data):
         key = next((str(one) for one in reversed(path) if isinstance(one, str)), "")
-        if key.lower().endswith("arn") and gives_arn(reference) is False:
+        wanted = kind_in_text(".".join(one for one in path if isinstance(one, str)))
+        if wanted is not None:
+            if _is_other(reference, wanted):
+                allowed = f"{wanted.words}: {_sources(wanted)}"
+                yield _Inside(reference, f"{key} in {name} is {_given(reference)}", allowed)
+        elif key.lower().endswith("arn") and gives_arn(reference) is False:
             message = f"{key} in {name} is {_given(reference)}, which is no ARN"
             yield _Inside(reference, message, f"an ARN: {' or '.join(arns_of(target_of(reference).type))}")
         elif key.lower().endswith(_ADDRESSES) and gives_arn(reference):

@@ -313,7 +313,8 @@ def pods_have_a_role(addon: Addon) -> str | None:
     silences=("HP-ADD-030",),
 )
 def identities_are_where_the_pods_are(eks: EksCluster) -> Iterator[Hit]:
-    pods = {one.service_account: (one.namespace, addon) for addon in addons_of(eks) for one, _ in addon.identities}
+    pods = {account: (addon.facts.namespace, addon) for addon in addons_of(eks) if addon.facts for account in addon.facts.accounts}
+    pods |= {one.service_account: (one.namespace, addon) for addon in addons_of(eks) for one, _ in addon.identities}
     for association in eks.pod_identities:
         account, namespace = (as_str(association.get(key)) for key in ("ServiceAccount", "Namespace"))
         right, addon = pods.get(account or "", (namespace, None))

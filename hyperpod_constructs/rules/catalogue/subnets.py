@@ -280,14 +280,21 @@ def _zone_of(target: Resource) -> Zone | None:
     source="https://docs.aws.amazon.com/eks/latest/userguide/network-load-balancing.html",
 )
 def tags_of_balancers_fit_the_routes(subnet: Resource) -> str | None:
-    keys = {as_str(at(one, "Key")) for one in as_items(subnet.get("Tags")) or ()}
+    """A guide of HyperPod has the tag for the internet on all subnets: it is wrong on a private one beside others' own."""
+    keys = _tags(subnet)
     exit_ = network_facts(subnet.template.model).subnet(subnet).exit.kind if keys & {_FOR_INTERNET, _INTERNAL} else ExitKind.UNKNOWN
     if exit_ is ExitKind.UNKNOWN:
         return None
     is_public = exit_ is ExitKind.INTERNET_GATEWAY
     if is_public and _INTERNAL in keys and _FOR_INTERNET not in keys:
         return f"{subnet.logical_id} has a route to an internet gateway and the tag {_INTERNAL}"
-    return f"{subnet.logical_id} has the tag {_FOR_INTERNET} and {exit_.value}" if _FOR_INTERNET in keys and not is_public else None
+    others = (one for one in subnet.template.model.resources(SUBNET) if _INTERNAL in _tags(one))
+    moved = not is_public and _FOR_INTERNET in keys and _INTERNAL not in keys and any(others)
+    return f"{subnet.logical_id} has the tag {_FOR_INTERNET} and {exit_.value}" if moved else None
+
+
+def _tags(resource: Resource) -> set[str | None]:
+    return {as_str(at(one, "Key")) for one in as_items(resource.get("Tags")) or ()}
 
 
 def _subnets_at(resource: Resource, *path: str, all_known: bool = True) -> list[Resource]:

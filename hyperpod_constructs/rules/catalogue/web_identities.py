@@ -79,15 +79,17 @@ def web_identities_have_their_action(role: Resource) -> str | None:
     source=f"{_EKS_GUIDE}add-ons-iam.html",
 )
 def roles_are_for_the_accounts_of_addons(addon: Addon) -> Iterator[Hit]:
-    accounts = subjects(addon.name)
-    role = resource_of(addon.resource.get("ServiceAccountRoleArn"), ROLE)
-    trusted = [one for statement in (trust_of(role) if role else ()) for one in subjects_of(statement)]
-    if role is not None and is_of_services_alone(role):
-        text = f"{role.logical_id} trusts no provider of web identities, and the pods of {addon.name} take it by a token"
-        yield hit(role, text, "AssumeRolePolicyDocument", covers=(addon.resource,))
-    elif role is not None and accounts and trusted and not any(is_of_account(one, accounts) for one in trusted):
-        text = f"{role.logical_id} is for {enumerated(trusted)}, and the pods of {addon.name} are {enumerated(accounts)}"
-        yield hit(role, text, "AssumeRolePolicyDocument", covers=(addon.resource,))
+    given = resource_of(addon.resource.get("ServiceAccountRoleArn"), ROLE)
+    taken = [(given, subjects(addon.name))] if given is not None else []
+    for role, accounts in (*taken, *((role, (one.subject,)) for one, role in addon.configured_roles)):
+        trusted = [one for statement in trust_of(role) for one in subjects_of(statement)]
+        text = None
+        if is_of_services_alone(role):
+            text = f"{role.logical_id} trusts no provider of web identities, and the pods of {addon.name} take it by a token"
+        elif accounts and trusted and not any(is_of_account(one, accounts) for one in trusted):
+            text = f"{role.logical_id} is for {enumerated(trusted)}, and the pods of {addon.name} are {enumerated(accounts)}"
+        if text is not None:
+            yield hit(role, text, "AssumeRolePolicyDocument", covers=(addon.resource,))
     names = [one.service_account for one, _ in addon.identities]
     for index, one in enumerate(as_items(addon.resource.get("PodIdentityAssociations")) or ()):
         name = known(at(one, "ServiceAccount"))

@@ -158,9 +158,13 @@ def applied(name: str) -> Template:
     return {"Type": "Custom::AWSCDK-EKS-KubernetesResource", "Properties": properties}
 
 
-def sent_to(level: str, **more: Any) -> dict[str, Any]:
+ENDPOINT = '"prometheusEndpoint": "${Workspace.PrometheusEndpoint}"'
+
+
+def sent_to(level: str, endpoint: str = ENDPOINT, **more: Any) -> dict[str, Any]:
     """The observability add-on with its role; the workspace is known only at the deployment."""
-    values = f'{{"ampWorkspace": {{"arn": "${{Workspace}}"}}, "metricsProvider": {{"nodeMetrics": {{"level": "{level}"}}}}}}'
+    space = f'"ampWorkspace": {{"arn": "${{Workspace}}"{endpoint and f", {endpoint}"}}}'
+    values = f'{{{space}, "metricsProvider": {{"nodeMetrics": {{"level": "{level}"}}}}}}'
     metrics = addon(
         OBSERVABILITY,
         "Cluster",
@@ -241,6 +245,7 @@ CASES = [
         "HP-ADD-039", BARE, {"Proxy/.DependsOn": "Nodes"}, {"Control/BootstrapSelfManagedAddons": True, "Cni/.DependsOn": "Nodes"}
     ),
     Case("HP-ADD-028", eks(), sent_to("FULL"), sent_to("ADVANCED")),
+    Case("HP-ADD-028", eks(), sent_to("BASIC", endpoint=""), sent_to("BASIC")),
     Case("HP-ADD-028", eks(), in_yaml("logs: {enabled: true}"), in_yaml("logging: {enabled: true}")),
     Case(
         "HP-ADD-029",

@@ -228,12 +228,21 @@ def test_a_zone_of_the_region(region: str | None, zone: dict[str, str]) -> None:
 
 
 def test_the_tag_for_load_balancers_fits_the_routes() -> None:
-    for subnet, right in ("PublicSubnet", "kubernetes.io/role/elb"), ("NodeSubnet", "kubernetes.io/role/internal-elb"):
-        for key in ("kubernetes.io/role/elb", "kubernetes.io/role/internal-elb"):
-            template = eks()
+    internal, public = "kubernetes.io/role/internal-elb", "kubernetes.io/role/elb"
+    for subnet, right in ("PublicSubnet", public), ("NodeSubnet", internal):
+        for key in (public, internal):
+            template = with_second_zone(eks())
+            properties(template, "Second")["Tags"] = [{"Key": internal, "Value": "1"}]
             properties(template, subnet)["Tags"] = [{"Key": key, "Value": "1"}]
             expected = [] if key == right else [("HP-SUB-018", subnet)]
             assert [(one.rule, one.resource) for one in findings(template)] == expected, (subnet, key)
+
+
+def test_all_subnets_may_have_the_tag_of_the_internet() -> None:
+    template = eks()
+    for subnet in ("PublicSubnet", "NodeSubnet"):
+        properties(template, subnet)["Tags"] = [{"Key": "kubernetes.io/role/elb", "Value": "1"}]
+    assert rules_of(template) == []
 
 
 def test_a_scraper_is_in_two_zones() -> None:
