@@ -22,7 +22,7 @@ from hyperpod_constructs.analysis.contexts import OF_OWNER, having
 from hyperpod_constructs.analysis.grants import grants_of
 from hyperpod_constructs.analysis.iam import ROLE, RoleFacts, role_facts
 from hyperpod_constructs.analysis.kubernetes import EksCluster, cni_has_own_role, eks_clusters, joined
-from hyperpod_constructs.analysis.node_places import BUCKET, Used, keys_of_volumes, used_by, used_by_any
+from hyperpod_constructs.analysis.node_places import BUCKET, Used, arn_at, keys_of_volumes, used_by, used_by_any
 from hyperpod_constructs.analysis.node_roles import RoleUse, cluster_roles, meant_for_nodes, role_uses
 from hyperpod_constructs.analysis.policy_document import Call
 from hyperpod_constructs.analysis.refusals import Cause, Refusal, refusal
@@ -32,10 +32,12 @@ from hyperpod_constructs.analysis.session_calls import session_calls
 from hyperpod_constructs.facts import permissions as facts
 from hyperpod_constructs.facts.addons import CERTIFICATES, S3_CSI
 from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL
+from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 from hyperpod_constructs.facts.permissions import Place, Task
 from hyperpod_constructs.facts.role_calls import OUTSIDE
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, at, shown
+from hyperpod_constructs.templates.values import joined as joined_parts
 
 _NODE_GROUP, _WORKSPACE = "AWS::EKS::Nodegroup", "AWS::APS::Workspace"
 
@@ -211,6 +213,8 @@ def _of_buckets(addon: Addon, role: Resource) -> Iterator[Need]:
 def _of_addon(addon: Addon, place: Place) -> Sequence[Value]:
     if place is Place.WORKSPACE:
         return (_workspace(addon),)
+    if place is Place.LOGS:
+        return (arn_at(addon.resource, "logs", joined_parts([f"log-group:{LOG_GROUPS}/", UNKNOWN])),)
     if place is Place.CERTIFICATES:
         bucket = at(addon.values, *CERTIFICATES)
         return () if bucket is ABSENT or "://" in str(shown(bucket)) else (bucket_arn(bucket, "any"),)

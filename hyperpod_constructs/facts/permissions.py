@@ -278,7 +278,7 @@ PODS: Mapping[str, tuple[Task, ...]] = {
     ),
     OBSERVABILITY: (
         Task(words="write metrics", actions=("aps:RemoteWrite",), on=Place.WORKSPACE, source=_TROUBLE),
-        Task(words="write logs", actions=WRITE_LOGS, on=Place.ANYWHERE, setting=("logging", "enabled"), source=_TROUBLE),
+        Task(words="write logs", actions=WRITE_LOGS, on=Place.LOGS, setting=("logging", "enabled"), source=_TROUBLE),
     ),
     CLOUDWATCH: (
         Task(

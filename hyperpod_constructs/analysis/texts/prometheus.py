@@ -122,6 +122,8 @@ def _duration(place: str, data: Mapping[str, Value], name: str) -> Slips:
         yield Slip(f"{name} of {place} is {quoted(value)}", "a duration such as 30s, 5m or 1h")
 
 
+_OPERATORS = re.compile(r"[-+*/%^=<>!~]+(?:\s+[*/%^=<>!~]+)*")
+_OPERATOR = re.compile(r"(?:==|!=|>=|<=|[-+*/%^<>])[-+]*")
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 
@@ -143,6 +145,9 @@ def promql(text: str) -> str | None:
         return f"has {open_[-1]!r} without an end"
     if re.search(r"(?:[-+*/%^=<>!]|\b(?:and|or|unless|by|without))\s*$", plain.strip()):
         return "ends with an operator"
+    for operators in _OPERATORS.findall(re.sub(r"\{[^{}]*\}|\[[^\[\]]*\]", "", plain)):
+        if not _OPERATOR.fullmatch(re.sub(r"\s", "", operators)):
+            return f"has the operator {operators}"
     if (window := re.search(r"\[\s*([^\]:]*?)\s*(?::[^\]]*)?\]", plain)) and not re.fullmatch(
         r"(?:\d+(?:ms|[smhdwy]))+|\d+(?:\.\d+)?", window[1]
     ):

@@ -54,7 +54,20 @@ def mounted(*statements: dict[str, Any]) -> dict[str, Any]:
     )
 
 
+def lines(group: str) -> dict[str, Any]:
+    """The permission to write lines into log groups."""
+    names = ("CreateLogGroup", "CreateLogStream", "DescribeLogStreams", "PutLogEvents")
+    place = {"Fn::Sub": f"arn:${{AWS::Partition}}:logs:${{AWS::Region}}:${{AWS::AccountId}}:log-group:{group}/*"}
+    return {"Effect": "Allow", "Action": [f"logs:{name}" for name in names], "Resource": place}
+
+
 CASES = [
+    Case(
+        "HP-PERM-002",
+        observed(METRICS, lines("/aws/eks/research"), logging=True),
+        {},
+        {"PodRole/Policies/0/PolicyDocument/Statement/1": lines("/aws/sagemaker/Clusters")},
+    ),
     Case("HP-PERM-002", WITH_OPERATOR, {MANAGED: REMOVED}, {MANAGED: REMOVED, "PodRole/Policies": policies(NODES)}),
     Case("HP-PERM-002", observed(METRICS, logging=True), {}, {"Driver/ConfigurationValues": REMOVED}),
     Case(

@@ -32,6 +32,8 @@ def said(path: str, text: str) -> list[str]:
     ("expression", "message"),
     [
         ("maximum by (instance) (up)", "has the aggregation maximum"),
+        ("up = 0", "has the operator ="),
+        ("up >> 0", "has the operator >>"),
         ("avg(up) by instance", "has by without parentheses"),
         ("rates(up[5m])", "has the function rates; the nearest is rate"),
         ("sum(rate(up{job='a'}))", "has rate of up without a range"),
@@ -50,6 +52,7 @@ def test_fails_expression(expression: str, message: str) -> None:
         "absent(DCGM_FI_DEV_GPU_UTIL)",
         "max_over_time(sum by (instance) (rate(up[1m]))[1h:1m])",
         "histogram_quantile(0.9, sum by (le) (rate(request_seconds_bucket[5m])))",
+        "up{job=~'a|b'} >= bool -1 and up != +Inf * -2 ^ -1",
         "COUNT (up == 0) OFFSET 5m or on() vector(0)",
         "topk(3, other:recorded:ratio) * on (instance) group_left (node) up",
         "quantile_over_time(0.9, up[5m]) unless label_replace(up, 'a', '$1', 'b', '(rates)')",
