@@ -66,12 +66,18 @@ class Addon:
         return tuple((one, tuple(filter(lambda found: _is_of(found, one), self._associations))) for one in accounts)
 
     @property
+    def given_identities(self) -> tuple[Resource, ...]:
+        """The associations outside the add-on for its service accounts, also for those that need no role."""
+        needed = (one for _, associations in self.identities for one in associations)
+        accounts = () if self.facts is None else self.facts.accounts
+        others = (one for one in self._associations if as_str(one.get("ServiceAccount")) in accounts)
+        return tuple(dict.fromkeys((*needed, *others)))
+
+    @property
     def roles(self) -> tuple[Resource, ...]:
         """The roles of its pods that are in the model, whichever way they are given."""
         own = [at(one, "RoleArn") for one in as_items(self.resource.get("PodIdentityAssociations")) or ()]
-        outside = [one.get("RoleArn") for _, associations in self.identities for one in associations]
-        accounts = () if self.facts is None else self.facts.accounts
-        outside += [one.get("RoleArn") for one in self._associations if as_str(one.get("ServiceAccount")) in accounts]
+        outside = [one.get("RoleArn") for one in self.given_identities]
         found = [resource_of(value, ROLE) for value in (*own, self.resource.get("ServiceAccountRoleArn"), *outside)]
         return tuple(dict.fromkeys(role for role in found if role is not None))
 

@@ -18,8 +18,9 @@ from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, GroupRu
 from hyperpod_constructs.analysis.traffic import Side, Traffic, group_lets
 from hyperpod_constructs.facts.listeners import BALANCER, LISTENERS, PROTOCOLS_OF_BALANCERS, Listener
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, as_int, as_str, placed_leaves
+from hyperpod_constructs.templates.values import ABSENT, as_int, as_items, as_str, at, placed_leaves
 
+_TARGETS, _FORWARD = "AWS::ElasticLoadBalancingV2::TargetGroup", ("ForwardConfig", "TargetGroups")
 _ROUTE = "AWS::EC2::Route"
 _LISTENER, _BALANCER = "AWS::ElasticLoadBalancingV2::Listener", "AWS::ElasticLoadBalancingV2::LoadBalancer"
 _SITES = ("AWS::EC2::VPNGateway", "AWS::EC2::VPNGatewayRoutePropagation")
@@ -83,6 +84,43 @@ def _balanced(model: Model) -> Iterator[tuple[Resource, Listener, Traffic]]:
         for protocol in PROTOCOLS_OF_BALANCERS.get(as_str(one.get("Protocol")) or "", ()):
             if balancer is not None and port is not None and one.exists:
                 yield balancer, BALANCER, Traffic(protocol, range(port, port + 1))
+
+
+class Mute(NamedTuple):
+    """A load balancer whose groups let nothing out to the port of its targets."""
+
+    balancer: Resource
+    targets: Resource
+    groups: tuple[Resource, ...]
+    traffic: Traffic
+
+
+def mute_balancers(model: Model) -> Iterator[Mute]:
+    """Those whose groups are all known; one for each group of targets."""
+    found = {}
+    for one in model.resources(_LISTENER) if model.complete else ():
+        balancer = resource_of(one.get("LoadBalancerArn"), _BALANCER)
+        for targets in _targets(one) if balancer is not None and balancer.exists else ():
+            found[balancer, targets] = _mute(balancer, targets) if balancer is not None else None
+    return (one for one in found.values() if one is not None)
+
+
+def _targets(listener: Resource) -> Iterator[Resource]:
+    """The groups of targets to which a listener sends by default."""
+    for action in as_items(listener.get("DefaultActions")) or ():
+        named = [at(action, "TargetGroupArn"), *(at(one, "TargetGroupArn") for one in as_items(at(action, *_FORWARD)) or ())]
+        yield from (found for one in named if (found := resource_of(one, _TARGETS)) is not None)
+
+
+def _mute(balancer: Resource, targets: Resource) -> Mute | None:
+    own, port = groups_at(balancer, "SecurityGroups"), as_int(targets.get("Port"))
+    protocols = PROTOCOLS_OF_BALANCERS.get(as_str(targets.get("Protocol")) or "", ())
+    groups = [security_groups(one.template.model).of(one) for one in own or ()]
+    if not groups or port is None or len(protocols) != 1:
+        return None
+    if any(one.opens("egress", protocol=protocols[0], port=port) is not False for one in groups):
+        return None
+    return Mute(balancer, targets, tuple(one.resource for one in groups), Traffic(protocols[0], range(port, port + 1)))
 
 
 def _judged(resource: Resource, listener: Listener, traffic: Traffic) -> Lonely | None:

@@ -75,6 +75,16 @@ LISTENERS: Mapping[str, Listener] = {
 
 BALANCER = Listener(groups="SecurityGroups", name="the load balancer")
 """A load balancer, which waits at the ports of its listeners."""
+BALANCERS = ("AWS::ElasticLoadBalancing::LoadBalancer", "AWS::ElasticLoadBalancingV2::LoadBalancer")
+HOSTS = (
+    *("ConfigurationEndPoint.Address", "ConfigurationEndpoint.Address", "DNSName", "Endpoint", "Endpoint.Address"),
+    *("PrimaryEndPoint.Address", "ReadEndpoint.Address", "ReaderEndPoint.Address", "RedisEndpoint.Address"),
+)
+"""The attributes with names of hosts."""
+PLAIN, SECURE = ("HTTP",), ("HTTPS", "TLS")
+"""The protocols of listeners that speak in clear, and over TLS."""
+USUAL_PORTS: Mapping[str, int] = {"http": 80, "https": 443}
+"""The port of an address without one, by its scheme."""
 PROTOCOLS_OF_BALANCERS: Mapping[str, tuple[str, ...]] = {
     "HTTP": ("tcp",),
     "HTTPS": ("tcp",),

@@ -61,6 +61,9 @@ _SECRET = _kind("a secret", SecretsManager_Secret=(None, "Id"), SecretsManager_S
 _LOGS = _kind("the name of a log group", Logs_LogGroup=(None,))
 _HYPERPOD = _kind("the ARN of a HyperPod cluster", SageMaker_Cluster=(None, "ClusterArn"))
 _TEMPLATE = _kind("the id of a launch template", EC2_LaunchTemplate=(None, "LaunchTemplateId"))
+_VERSION = _kind(
+    "a version of a launch template", EC2_LaunchTemplate=("DefaultVersionNumber", "LatestVersionNumber"), SSM_Parameter=("Value",)
+)
 _TEMPLATE_NAME = _kind("the name of a launch template as LaunchTemplateName says it, which no reference gives")
 
 BY_NAME: Mapping[str, ReferenceKind] = {
@@ -111,6 +114,7 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
             EC2_CarrierGateway=(None, "CarrierGatewayId"),
         ),
     },
+    "AWS::AutoScaling::AutoScalingGroup": {"Version": _VERSION},
     "AWS::Backup::BackupPlan": {
         "TargetBackupVault": _kind("the name of a vault", Backup_BackupVault=(None, "BackupVaultName")),
     },
@@ -150,6 +154,7 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
         "Id": _TEMPLATE,
         "Name": _TEMPLATE_NAME,
         "NodeRole": _ROLE,
+        "Version": _VERSION,
     },
     "AWS::EKS::PodIdentityAssociation": {"ClusterName": _EKS},
     "AWS::ElastiCache::CacheCluster": _CACHE,

@@ -54,6 +54,7 @@ def test_a_property_takes_some_kinds(kind: str, name: str, right: tuple[str, ...
     ("kind", "place", "right", "wrong"),
     [
         ("AWS::EKS::Nodegroup", "LaunchTemplate: {Id: !%s}", "Ref Template", "GetAtt Template.LatestVersionNumber"),
+        ("AWS::EKS::Nodegroup", "LaunchTemplate: {Version: !%s}", "GetAtt Template.LatestVersionNumber", "Ref Template"),
         ("AWS::EC2::Instance", "LaunchTemplate: {LaunchTemplateId: !%s}", "Ref Template", "GetAtt Template.LatestVersionNumber"),
         ("AWS::SSM::Document", "Content: {assumeRole: !%s}", "GetAtt Role.Arn", "Ref Role"),
         ("AWS::SSM::Document", "Content: {mainSteps: [{inputs: {TopicArn: !%s}}]}", "Ref Topic", "GetAtt Topic.TopicName"),

@@ -278,10 +278,9 @@ def identities_are_for_accounts_of_the_addon(addon: Addon) -> Iterator[Hit]:
     because=ORDER,
 )
 def identities_come_before_pods(addon: Addon) -> Iterator[str]:
-    for _, associations in addon.identities:
-        for one in associations:
-            if not awaits(addon.resource, one):
-                yield f"add-on {addon.name} does not await {one.logical_id}, the identity of its pods"
+    for one in addon.given_identities:
+        if not awaits(addon.resource, one):
+            yield f"add-on {addon.name} does not await {one.logical_id}, the identity of its pods"
 
 
 _SHARED = ("default", "kube-system")

@@ -14,7 +14,7 @@ from hyperpod_constructs.analysis.ended_ways import ended_ways
 from hyperpod_constructs.analysis.half_rules import HalfRule, half_rules
 from hyperpod_constructs.analysis.inspection import Astray, astray
 from hyperpod_constructs.analysis.joined_networks import OneWay, one_way
-from hyperpod_constructs.analysis.listeners import Lonely, lonely_listeners
+from hyperpod_constructs.analysis.listeners import Lonely, Mute, lonely_listeners, mute_balancers
 from hyperpod_constructs.analysis.naming import Naming
 from hyperpod_constructs.analysis.near_misses import idle_groups
 from hyperpod_constructs.analysis.networks import NAT, SUBNET, VPC
@@ -285,6 +285,27 @@ def rules_have_both_halves(one: HalfRule) -> Hit:
     traffic = "all" if one.rule.protocol == "-1" else f"{(one.rule.protocol or '').upper()} {ports.start}"
     text = f"{one.group.logical_id} lets {traffic} out to {one.target.logical_id}, which lets none of it in"
     return Hit(one.wrong, (), text, covers=one.places)
+
+
+@warning(
+    "HP-REACH-011",
+    on=lambda model: ((one,) for one in mute_balancers(model)),
+    title="a load balancer lets out what its targets wait for",
+    why="no target is ever healthy: requests are answered by an error, or time out",
+    fix="write the port for which the groups of the load balancer have a rule, or add the rule",
+    allowed="a port that an egress rule of the load balancer's groups covers",
+    source="https://docs.aws.amazon.com/elasticloadbalancing/latest/application/load-balancer-update-security-groups.html",
+    silences=("HP-REACH-010",),
+)
+def balancers_reach_their_targets(one: Mute) -> Hit:
+    """It is at the groups if what they let out to another one does not come in there."""
+    names = enumerated(group.logical_id for group in one.groups)
+    text = f"{names} of {one.balancer.logical_id} lets no {one.traffic} out, for which {one.targets.logical_id} waits"
+    halves = [half for half in half_rules(one.balancer.template.model) if half.group in one.groups]
+    if not halves:
+        return hit(one.targets, text, "Port", covers=(one.balancer, *one.groups))
+    places = (place for half in halves for place in half.places)
+    return Hit(halves[0].group, (), text, covers=(one.balancer, one.targets, *places))
 
 
 def _said_of_groups(model: Model) -> set[Resource]:

@@ -87,6 +87,7 @@ CASES = [
     Case("HP-PERM-002", WITH_INFERENCE, {"Certificates/BucketName": "research"}, {}),
     Case("HP-PERM-002", WITH_INFERENCE, {"InferenceRole/ManagedPolicyArns/0": "arn:aws:iam::aws:policy/AmazonS3FullAccess"}, {}),
     Case("HP-ADD-022", WITH_SPACES, {"Spaces/.DependsOn": ["Cluster", "Identity", "PodIdentity"]}, {}),
+    Case("HP-ADD-026", WITH_SPACES, {"Spaces/.DependsOn": ["Cluster", "CertManager", "PodIdentity"]}, {}),
     Case("HP-ADD-031", WITH_SPACES, {"Identity/Namespace": "spaces"}, {}),
     Case("HP-ADD-023", WITH_SPACES, {"CertManager": REMOVED}, {}),
 ]
