@@ -357,6 +357,12 @@ def high_borrow_limit(limit: int) -> str:
     return f"a borrow limit of {limit} percent; the service's page names {DOCUMENTED_BORROW_LIMIT} at most"
 
 
+@fixed_by("take 1 or more, or the strategy Lend")
+def no_borrow_limit() -> str:
+    """A team that borrows, and may borrow nothing."""
+    return "a borrow limit of 0 percent beside the strategy LendAndBorrow"
+
+
 def unknown_type(where: str, instance_type: str, known: Iterable[str]) -> Mistake:
     """A quota for a type that no group of the cluster has."""
     names = ", ".join(sorted(set(known))) or "no instance groups"

@@ -6,7 +6,7 @@ import pytest
 
 from hyperpod_constructs.analysis.schema.formats import format_words, has_format
 from hyperpod_constructs.analysis.schema.patterns import matches, other_words
-from hyperpod_constructs.templates.values import Reference
+from hyperpod_constructs.templates.values import UNKNOWN, Part, Reference, Text
 from tests.templates.models import by_id, model_of
 
 THINGS = model_of("""{Resources: {
@@ -74,3 +74,19 @@ def test_what_is_allowed_instead_is_said_in_words() -> None:
     assert format_words("ipv6-network") == "a block such as 2001:db8::/56"
     assert format_words("json") == "an object of JSON"
     assert format_words("of-somebody") == "of-somebody"
+
+
+OF_A_CLUSTER = r"arn:aws[a-z-]*:sagemaker:[a-z0-9-]*:[0-9]{12}:cluster/[a-z0-9]{12}"
+
+
+@pytest.mark.parametrize(
+    ("parts", "answer"),
+    [
+        (("arn:", UNKNOWN, ":sagemaker:", UNKNOWN, ":", UNKNOWN, ":cluster/abcdefghijkl"), None),
+        (("arn:aws:sagemaker:us-west-2:", UNKNOWN, ":cluster/research"), False),
+        (("arn:aws:sagemaker:us-west-2:", UNKNOWN, ":cluster/", UNKNOWN), None),
+        (("arn:aws:sagemaker:", UNKNOWN, ":cluster/research"), None),
+    ],
+)
+def test_an_arn_has_a_likely_region_and_account(parts: tuple[Part, ...], answer: bool | None) -> None:
+    assert matches(OF_A_CLUSTER, Text(parts)) is answer

@@ -28,6 +28,10 @@ _WITHOUT_ARN = frozenset(
     }
 )
 """Types whose `Ref` is a name, an id or an address, where others give an ARN."""
+_HOLE, _OF_AN_ARN = "\ufffc", 5
+"""An unknown part, and the number of colons before the resource in an ARN."""
+_LIKELY: Mapping[int, str] = {1: "aws", 3: "us-east-1", 4: "123456789012"}
+"""The partition, a region and an account, by their place in an ARN."""
 _FILLS = ("a", "a1", "123456789012")
 """Texts in the place of unknown parts."""
 _ARN_FILL = "arn:aws:service:us-west-2:123456789012:kind/name"
@@ -130,11 +134,25 @@ def _addresses(pattern: str) -> tuple[str, ...]:
 
 def _excludes(pattern: str, text: Text) -> bool:
     """Whether a character of the known parts is surely wrong: the text has no form with it, and has one with a letter instead."""
-    known = "".join(part for part in text.parts if isinstance(part, str))
+    known, arn = "".join(part for part in text.parts if isinstance(part, str)), _as_arn(text)
+    if arn is not None and len(arn) <= _LONGEST_MATCHED and "{{" not in arn:
+        return compiled(pattern).fullmatch(arn) is None
     if len(known) > _LONGEST_MATCHED or "{{" in known or any(_filled(pattern, text, fill, "") for fill in _FILLS):
         return any(map(_is_arn, text.parts)) and not any(_filled(pattern, text, fill, "", _ARN_FILL) for fill in _FILLS)
     capitals = "".join(dict.fromkeys(one for one in known if one.isupper()))
     return any(_filled(pattern, text, fill, wrong) for fill in _FILLS for wrong in (*dict.fromkeys(known), capitals))
+
+
+def _as_arn(text: Text) -> str | None:
+    """An ARN with a likely partition, region and account, if nothing else in it is unknown."""
+    if any(isinstance(part, Reference) for part in text.parts):
+        return None
+    whole = "".join(part if isinstance(part, str) else _HOLE for part in text.parts)
+    fields = whole.split(":", _OF_AN_ARN)
+    if len(fields) <= _OF_AN_ARN or fields[0] != "arn":
+        return None
+    filled = ":".join(_LIKELY.get(index, one) if one == _HOLE else one for index, one in enumerate(fields))
+    return None if _HOLE in filled else filled
 
 
 def _filled(pattern: str, text: Text, fill: str, wrong: str, arn: str = "") -> bool:

@@ -210,9 +210,9 @@ def _counts(quota: Quota) -> bool:
 @_quota_warning(
     "HP-GOV-010",
     at=(*SHARING, "BorrowLimit"),
-    title=f"a team may borrow up to {governance.DOCUMENTED_BORROW_LIMIT} percent of its own resources",
-    why=f"the API takes up to {governance.BORROW_LIMIT.most}, but its page says 1 to {governance.DOCUMENTED_BORROW_LIMIT}, and "
-    "none says what more means",
+    title=f"a team that borrows may borrow 1 to {governance.DOCUMENTED_BORROW_LIMIT} percent of its own resources",
+    why=f"the API takes 0 to {governance.BORROW_LIMIT.most}, but its page says 1 to {governance.DOCUMENTED_BORROW_LIMIT}: "
+    "none says what more means, and with 0 the team borrows nothing",
     fix=governance.high_borrow_limit.fix,
     allowed=f"1 to {governance.DOCUMENTED_BORROW_LIMIT}",
     source=f"{_API}API_ResourceSharingConfig.html",
@@ -220,6 +220,20 @@ def _counts(quota: Quota) -> bool:
 def borrow_limits_are_documented(quota: Quota) -> Mistake | None:
     limit = as_int(quota.resource.get(*SHARING, "BorrowLimit"))
     borrows = as_str(quota.resource.get(*SHARING, "Strategy")) == "LendAndBorrow"
-    if limit is None or not borrows or limit <= governance.DOCUMENTED_BORROW_LIMIT:
+    if limit is None or not borrows or 1 <= limit <= governance.DOCUMENTED_BORROW_LIMIT:
         return None
-    return governance.high_borrow_limit(limit)
+    return governance.high_borrow_limit(limit) if limit else governance.no_borrow_limit()
+
+
+@_quota_warning(
+    "HP-GOV-012",
+    at=("ComputeQuotaTarget", "TeamName"),
+    title="a team has its own name, and not that of its namespace",
+    why="the service puts hyperpod-ns- before it: identities, access and jobs of the namespace that was meant find none",
+    fix="write the name without hyperpod-ns-",
+    allowed="the name of a team",
+    source=f"{_API}API_ComputeQuotaTarget.html",
+)
+def teams_are_not_called_as_namespaces(quota: Quota) -> str | None:
+    space = governance.namespace(quota.team)
+    return f"the namespace of the team {quota.team} is {space}" if quota.team.startswith(governance.namespace("")) else None

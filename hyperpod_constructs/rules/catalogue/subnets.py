@@ -278,6 +278,7 @@ def _zone_of(target: Resource) -> Zone | None:
     fix="move the tag to a subnet of the other kind",
     allowed=f"{_FOR_INTERNET} on subnets with a route to an internet gateway, {_INTERNAL} on others",
     source="https://docs.aws.amazon.com/eks/latest/userguide/network-load-balancing.html",
+    last=True,
 )
 def tags_of_balancers_fit_the_routes(subnet: Resource) -> str | None:
     """A guide of HyperPod has the tag for the internet on all subnets: it is wrong on a private one beside others' own."""

@@ -77,6 +77,7 @@ def web_identities_have_their_action(role: Resource) -> str | None:
     fix="write the namespace and the service account of the add-on's pods",
     allowed="system:serviceaccount:NAMESPACE:ACCOUNT of the add-on",
     source=f"{_EKS_GUIDE}add-ons-iam.html",
+    silences=("HP-PERM-002",),
 )
 def roles_are_for_the_accounts_of_addons(addon: Addon) -> Iterator[Hit]:
     given = resource_of(addon.resource.get("ServiceAccountRoleArn"), ROLE)

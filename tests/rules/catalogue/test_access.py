@@ -37,6 +37,8 @@ CASES = [
     Case("HP-SCH-007", eks(), policy(EDIT, "cluster", "default"), policy(EDIT)),
     Case("HP-ACC-005", eks(), entry(PrincipalArn="arn:aws:sts::123456789012:assumed-role/People/me"), entry()),
     Case("HP-ACC-005", eks(), entry(PrincipalArn="arn:aws:iam::123456789012:group/people"), {}),
+    Case("HP-ACC-005", eks(), entry(PrincipalArn="arn:aws:iam::123456789012:role/people-*"), {}),
+    Case("HP-ACC-005", eks(), entry(PrincipalArn={"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:role/"}), {}),
     Case("HP-ACC-005", eks(), entry(PrincipalArn={"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:root"}), {}),
 ]
 

@@ -121,6 +121,13 @@ CASES = [
         {"Quota": quota(sharing={"Strategy": "LendAndBorrow", "BorrowLimit": 501})},
         {"Quota": quota(sharing={"Strategy": "LendAndBorrow", "BorrowLimit": 500})},
     ),
+    Case(
+        "HP-GOV-010",
+        GOVERNED,
+        {"Quota": quota(sharing={"Strategy": "LendAndBorrow", "BorrowLimit": 0})},
+        {"Quota": quota(sharing={"Strategy": "LendAndBorrow", "BorrowLimit": 1})},
+    ),
+    Case("HP-GOV-012", GOVERNED, {"Quota": quota("hyperpod-ns-vision")}, {"Quota": quota("vision")}),
     Case("HP-GOV-006", GOVERNED, {"Quota": quota(sharing={"Strategy": "Lend", "BorrowLimit": 501})}, {}),
     Case("HP-GOV-007", GOVERNED, {"Quota": quota(entry={"InstanceType": "ml.g5.xlarge", "Count": 1})}, {}),
     Case(
