@@ -1,8 +1,8 @@
-"""The ways of nodes that EKS manages, and of its pods on Fargate, to what they do not start without."""
+"""The ways of nodes that EKS manages, of its pods on Fargate, and of scrapers, to what they do not work without."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.clusters import given
@@ -16,15 +16,16 @@ from hyperpod_constructs.analysis.traffic import Side, Traffic
 from hyperpod_constructs.analysis.ways import Hop, Way
 from hyperpod_constructs.facts.connections import SERVICES, Service, Use
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, as_bool, as_items, at
+from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_items, at
 
 _NODES, _PODS = "AWS::EKS::Nodegroup", "AWS::EKS::FargateProfile"
 _TEMPLATE, _API = "AWS::EC2::LaunchTemplate", "the Kubernetes API"
+_SCRAPER, _SCRAPED = "AWS::APS::Scraper", ("Source", "EksConfiguration")
 _OF_PODS = ("ecr.api", "ecr.dkr", "s3")
 
 
 def node_group_ways(model: Model) -> Iterator[Stopped]:
-    """The ways of managed nodes and of pods on Fargate that surely end."""
+    """The ways of managed nodes, of pods on Fargate and of scrapers that surely end."""
     for user in model.resources(_NODES, _PODS):
         subnets = [resource_of(one, SUBNET) for one in as_items(user.get("Subnets")) or ()]
         for subnet in (network_facts(model).subnet(one) for one in subnets if one is not None):
@@ -35,36 +36,49 @@ def node_group_ways(model: Model) -> Iterator[Stopped]:
                     yield Stopped(user, ("Subnets",), service.name, way)
     for eks in eks_clusters(model):
         for nodes in eks.node_groups:
-            yield from _to_control_plane(nodes, eks)
+            template = resource_of(nodes.get("LaunchTemplate", "Id"), _TEMPLATE)
+            data = ABSENT if template is None else template.get("LaunchTemplateData")
+            if template is not None:
+                yield from _to_control_plane(nodes, ("Subnets",), template, ("LaunchTemplateData",), _named_by(data), eks)
+    for scraper in model.resources(_SCRAPER):
+        of_scraper = EksCluster.of(scraper.get(*_SCRAPED, "ClusterArn"))
+        named, path = as_items(scraper.get(*_SCRAPED, "SecurityGroupIds")) or (), (*_SCRAPED, "SecurityGroupIds")
+        if of_scraper is not None:
+            yield from _to_control_plane(scraper, (*_SCRAPED, "SubnetIds"), scraper, path, named, of_scraper)
 
 
-def _to_control_plane(nodes: Resource, eks: EksCluster) -> Iterator[Stopped]:
-    """The way to the control plane of managed nodes whose launch template names groups: EKS then leaves its own group out."""
-    network, template = network_facts(eks.resource.template.model), resource_of(nodes.get("LaunchTemplate", "Id"), _TEMPLATE)
-    groups = None if template is None else _own_groups(template, eks)
-    if template is None or not groups:
-        return
-    doors = (eks.resource, *side_of_control_plane(eks).resources)
-    for subnet in (resource_of(one, SUBNET) for one in as_items(nodes.get("Subnets")) or ()):
-        source = Side(nodes.logical_id, groups, None if subnet is None else (network.subnet(subnet),))
+def _named_by(data: Value) -> tuple[Value, ...]:
+    """The groups that the data of a launch template names."""
+    interfaces = as_items(at(data, "NetworkInterfaces")) or ()
+    groups = (one for each in interfaces for one in as_items(at(each, "Groups")) or ())
+    return (*(as_items(at(data, "SecurityGroupIds")) or ()), *groups)
+
+
+def _to_control_plane(
+    user: Resource, subnets: tuple[str, ...], place: Resource, path: tuple[str, ...], named: Sequence[Value], eks: EksCluster
+) -> Iterator[Stopped]:
+    """The way to a control plane of what has groups of its own: EKS then leaves the group of the cluster out.
+
+    :param subnets: the property of the user with its subnets.
+    :param place: the resource that names the groups, at a path.
+    """
+    network, groups = network_facts(eks.resource.template.model), _known(named, eks)
+    doors = (eks.resource, *side_of_control_plane(eks).resources) if groups else ()
+    for subnet in (resource_of(one, SUBNET) for one in as_items(user.get(*subnets)) or ()) if groups else ():
+        source = Side(user.logical_id, groups, None if subnet is None else (network.subnet(subnet),))
         end = Way.of(source.name, _API, Traffic(), to_control_plane(source, eks)).end if source.subnets else None
         if end is not None and end.resource in doors:
             names, door = enumerated(one.logical_id for one in source.resources), end.resource.logical_id
-            says, covers = f"names {names}, and {door} {end.says}", (nodes, eks.resource, *source.resources)
-            end = Hop(template, False, says, ("LaunchTemplateData",), covers=covers)
-        if end is not None and end.resource in (template, *source.resources):
-            yield Stopped(nodes, ("LaunchTemplate",), _API, Way.of(source.name, _API, Traffic(), [end]))
+            covers = (user, eks.resource, *source.resources)
+            end = Hop(place, False, f"names {names}, and {door} {end.says}", path, covers=covers)
+        if end is not None and end.resource in (place, *source.resources):
+            yield Stopped(user, path if place is user else ("LaunchTemplate",), _API, Way.of(source.name, _API, Traffic(), [end]))
             return
 
 
-def _own_groups(template: Resource, eks: EksCluster) -> tuple[SecurityGroup, ...] | None:
-    """The groups that a launch template names; `None` if one is not known."""
-    facts, data = security_groups(eks.resource.template.model), template.get("LaunchTemplateData")
-    interfaces = as_items(at(data, "NetworkInterfaces")) or ()
-    named = [
-        *(as_items(at(data, "SecurityGroupIds")) or ()),
-        *(one for each in interfaces for one in as_items(at(each, "Groups")) or ()),
-    ]
+def _known(named: Sequence[Value], eks: EksCluster) -> tuple[SecurityGroup, ...] | None:
+    """These groups, that of the control plane too; `None` if one is not known."""
+    facts = security_groups(eks.resource.template.model)
     made, found = facts.made_by(eks.resource), [resource_of(one, SECURITY_GROUP) for one in named]
     own = [made if is_resource(one, eks.resource) is True else None for one in named]
     known = [one or (None if group is None else facts.of(group)) for one, group in zip(own, found, strict=True)]

@@ -195,7 +195,30 @@ def in_groups(*groups: Any) -> Template:
     return {**OWN_GROUP, f"{DATA}/SecurityGroupIds": list(groups)}
 
 
+BLOB = (
+    "Z2xvYmFsOgogIHNjcmFwZV9pbnRlcnZhbDogMzBzCnNjcmFwZV9jb25maWdzOgogIC0gam9iX25hbWU6IHBvZHMKICAgIGt1YmVybmV0ZXNfc2RfY29uZmlnczoK"
+    "ICAgICAgLSByb2xlOiBwb2QK"
+)
+"""A configuration that scrapes pods."""
+
+
+def scraped(*groups: Any) -> Template:
+    """A scraper with groups of its own."""
+    source = {
+        "ClusterArn": att("Control"),
+        "SubnetIds": [{"Ref": "ControlSubnet1"}, {"Ref": "ControlSubnet2"}],
+        "SecurityGroupIds": list(groups),
+    }
+    given = {
+        "ScrapeConfiguration": {"ConfigurationBlob": BLOB},
+        "Source": {"EksConfiguration": source},
+        "Destination": {"AmpConfiguration": {"WorkspaceArn": "arn:aws:aps:us-west-2:123456789012:workspace/ws-0"}},
+    }
+    return {"Others": OWN_GROUP["Others"], "Scraper": {"Type": "AWS::APS::Scraper", "Properties": given}}
+
+
 CASES = [
+    Case("HP-REACH-006", BASE, scraped({"Ref": "Others"}), scraped({"Ref": "Others"}, OF_CONTROL)),
     Case(
         "HP-NGR-006", BASE, {f"{DATA}/BlockDeviceMappings": disk("/dev/sda1")}, {f"{DATA}/BlockDeviceMappings": disk("/dev/xvda")}
     ),
