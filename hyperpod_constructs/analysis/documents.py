@@ -162,11 +162,18 @@ def _in_trust(statement: Statement) -> Iterator[tuple[str, tuple[str | int, ...]
             yield f"{text!r} is no action of sts; the trust of a role has only those", ("Action",)
 
 
+_NAMED_PRINCIPALS = ("AWS::IAM::Role", "AWS::IAM::User")
+"""Types of principals whose `Ref` is a name."""
+
+
 def _principals(statement: Statement) -> Iterator[tuple[str, tuple[str | int, ...]]]:
     for kind, form in (("AWS", _PRINCIPAL), ("Service", _SERVICE)):
         for text in filter(None, map(as_str, listed(at(at(statement.raw, "Principal"), kind)) if _is_map(statement) else ())):
             if form.fullmatch(text) is None:
                 yield f"{text!r} is no principal of the kind {kind}", ("Principal", kind)
+    for value in listed(at(at(statement.raw, "Principal"), "AWS")) if _is_map(statement) else ():
+        if isinstance(value, Reference) and value.attribute is None and target_of(value).type in _NAMED_PRINCIPALS:
+            yield f"the Ref of {target_of(value).logical_id} is a name, and principals are ARNs", ("Principal", "AWS")
 
 
 def _is_map(statement: Statement) -> bool:

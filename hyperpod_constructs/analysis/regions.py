@@ -31,7 +31,7 @@ _PLACES: Mapping[str, tuple[str, ...]] = {
     "AWS::EKS::Cluster": ("EncryptionConfig/*/Provider/KeyArn",),
     "AWS::ElasticLoadBalancingV2::Listener": ("Certificates/*/CertificateArn",),
     "AWS::FSx::FileSystem": ("KmsKeyId",),
-    "AWS::Lambda::Function": ("KmsKeyArn",),
+    "AWS::Lambda::Function": ("Code/ImageUri", "KmsKeyArn"),
     "AWS::Logs::LogGroup": ("KmsKeyId",),
     "AWS::RDS::DBCluster": ("KmsKeyId",),
     "AWS::RDS::DBInstance": ("AvailabilityZone", "KmsKeyId"),

@@ -12,8 +12,9 @@ from hyperpod_constructs.analysis.policy_document import Statement, listed, stat
 from hyperpod_constructs.facts.addons import AUDIENCE, SUBJECT
 from hyperpod_constructs.templates.globs import glob
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import Value, as_str, at
+from hyperpod_constructs.templates.values import Reference, Text, Value, as_str, at
 
+_ISSUER = "OpenIdConnectIssuerUrl"
 PROVIDER, CLUSTER = "AWS::IAM::OIDCProvider", "AWS::EKS::Cluster"
 _WILD = re.compile(r"[*?]")
 _OF_POD = re.compile(rf"{SUBJECT}[a-z0-9-]+:[a-z0-9.-]+")
@@ -61,6 +62,18 @@ def is_of_pods(statement: Statement) -> bool:
     provider = resource_of(principal, PROVIDER)
     of_cluster = provider is not None and resource_of(provider.get("Url"), CLUSTER) is not None
     return of_cluster or "oidc.eks." in str(principal)
+
+
+def with_scheme(role: Resource) -> Reference | None:
+    """The address of an issuer where the trust of a role takes its name: in a claim, or in the ARN of the provider."""
+    document = role.get("AssumeRolePolicyDocument")
+    parts = document.parts if isinstance(document, Text) else ()
+    for before, part, behind in zip(("", *parts), parts, (*parts[1:], ""), strict=False):
+        of_claim = isinstance(behind, str) and behind.startswith((":aud", ":sub"))
+        of_provider = isinstance(before, str) and before.endswith(":oidc-provider/")
+        if isinstance(part, Reference) and part.attribute == _ISSUER and (of_claim or of_provider):
+            return part
+    return None
 
 
 def is_audience(text: str) -> bool:

@@ -21,6 +21,7 @@ from hyperpod_constructs.analysis.web_identities import (
     names_provider,
     subjects_of,
     trust_of,
+    with_scheme,
 )
 from hyperpod_constructs.facts.addons import AUDIENCE, SUBJECT, subjects
 from hyperpod_constructs.rules.finding import Hit, hit
@@ -110,6 +111,9 @@ def roles_are_for_the_accounts_of_addons(addon: Addon) -> Iterator[Hit]:
     source=f"{_EKS_GUIDE}associate-service-account-role.html",
 )
 def trust_is_for_tokens_of_pods(role: Resource) -> str | None:
+    address = with_scheme(role)
+    if address is not None:
+        return f"{address.attribute} begins with https://, and claims and providers are named without it"
     for one in trust_of(role):
         for key, value in claims_of(one) if one.effect == "Allow" and is_of_pods(one) else ():
             texts = [text for text in map(as_str, listed(value)) if text is not None]

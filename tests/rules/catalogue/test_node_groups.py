@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -217,6 +218,20 @@ def scraped(*groups: Any) -> Template:
     return {"Others": OWN_GROUP["Others"], "Scraper": {"Type": "AWS::APS::Scraper", "Properties": given}}
 
 
+TEXT = "DriverRole/AssumeRolePolicyDocument"
+
+
+def in_text(issuer: str) -> Template:
+    """The trust of the driver in JSON, with a name of the issuer."""
+    subject = "system:serviceaccount:kube-system:fsx-csi-controller-sa"
+    condition = {"StringEquals": {f"{issuer}:aud": "sts.amazonaws.com", f"{issuer}:sub": subject}}
+    statement = {"Effect": "Allow", **FEDERATED, "Principal": {"Federated": "${Provider}"}, "Condition": condition}
+    url = att("Control", "OpenIdConnectIssuerUrl")
+    names = {"Issuer": url, "Name": {"Fn::Select": [1, {"Fn::Split": ["//", url]}]}}
+    used = {name: value for name, value in names.items() if f"${{{name}}}" == issuer}
+    return {"Fn::Sub": [json.dumps({"Version": "2012-10-17", "Statement": [statement]}), used]}
+
+
 CASES = [
     Case("HP-REACH-006", BASE, scraped({"Ref": "Others"}), scraped({"Ref": "Others"}, OF_CONTROL)),
     Case(
@@ -261,6 +276,7 @@ CASES = [
     Case("HP-NGR-002", BASE, {"System/InstanceTypes": ["m7g.xlarge"]}, {"System/InstanceTypes": ["m7i.xlarge"]}),
     Case("HP-NGR-002", BASE, {"System/AmiType": "AL2023_ARM_64_STANDARD"}, {}),
     Case("HP-NGR-002", BASE, {"System/AmiType": "AL2023_x86_64_NEURON"}, {}),
+    Case("HP-WID-005", BASE, {TEXT: in_text("${Issuer}")}, {TEXT: in_text("${Name}")}),
     Case("HP-NGR-003", BASE, {"Dns/ConfigurationValues": '{"nodeSelector": {"workload": "core"}}'}, {}),
     Case("HP-NGR-003", BASE, TAINT, {**TAINT, "Dns/ConfigurationValues": TOLERANT}),
     Case(

@@ -197,6 +197,12 @@ CASES = [
         {"Images": repository()},
     ),
     Case(IDLE, slurm(), {"Images": repository("s3:GetObject")}, {"Images": repository("ecr:*")}),
+    Case(
+        REFUSED,
+        slurm(),
+        {"Images": repository(Principal={"AWS": {"Ref": "Role"}})},
+        {"Images": repository(Principal={"AWS": {"Fn::GetAtt": ["Role", "Arn"]}})},
+    ),
     Case(REFUSED, slurm(), condition("StringEqual"), condition("ForAnyValue:StringEqualsIfExists")),
     Case(REFUSED, slurm(), condition("Any:StringEquals"), condition("DateLessThan", "aws:CurrentTime", "2030-01-01T00:00:00Z")),
     Case(REFUSED, slurm(), {OTHER: allow("sqs:SendMessage", "s3://data/*")}, {OTHER: allow("sqs:SendMessage", "arn:aws:sqs:*")}),

@@ -23,6 +23,13 @@ def encrypted_by(region: str, partition: str = "aws") -> dict[str, Any]:
     return {"ServerSideEncryptionConfiguration": [{"ServerSideEncryptionByDefault": default}]}
 
 
+def pulled(region: str, scheme: str = "") -> dict[str, Any]:
+    """A function with an image."""
+    image = {"ImageUri": f"{scheme}123456789012.dkr.ecr.{region}.amazonaws.com/tool:1"}
+    given = {"PackageType": "Image", "Code": image, "Role": "arn:aws:iam::123456789012:role/tool"}
+    return {"Type": "AWS::Lambda::Function", "Properties": given}
+
+
 CASES = [
     Case(
         "HP-REG-001",
@@ -42,6 +49,8 @@ CASES = [
         {"Scripts/BucketEncryption": encrypted_by("us-east-1", "${AWS::Partition}")},
         {"Scripts/BucketEncryption": encrypted_by("${AWS::Region}", "${AWS::Partition}")},
     ),
+    Case("HP-REG-001", slurm(), {"Tool": pulled("us-east-1")}, {"Tool": pulled("us-west-2")}),
+    Case("HP-SCH-007", slurm(), {"Tool": pulled("us-west-2", "https://")}, {"Tool": pulled("us-west-2")}),
     Case("HP-REG-001", slurm(), {"Logs": endpoint()}, {"Logs": endpoint(ServiceRegion="us-east-1")}),
 ]
 
