@@ -183,6 +183,9 @@ FORMS: Mapping[str, ArnForm] = {
     "AWS::SSM::Parameter": _form("arn:aws:ssm:{place}:parameter{/name}", "Arn", "Ref Name", "Name"),
     "AWS::SageMaker::Cluster": _form("arn:aws:sagemaker:{place}:cluster/{name}", "ClusterArn Ref", ""),
     "AWS::SageMaker::Domain": _form("arn:aws:sagemaker:{place}:domain/{name}", "DomainArn", "Ref DomainId"),
+    "AWS::SageMaker::Endpoint": _form(
+        "arn:aws:sagemaker:{place}:endpoint/{name}", "EndpointArn Ref", "EndpointName", "EndpointName"
+    ),
     "AWS::SageMaker::MlflowTrackingServer": _form(
         "arn:aws:sagemaker:{place}:mlflow-tracking-server/{name}", "TrackingServerArn", "Ref", "TrackingServerName"
     ),

@@ -34,10 +34,12 @@ class Hosted(Interfaces):
 
     :param when: ways in its properties; it uses the services by the VPC if one leads to something.
     :param services: those without which it does not start, beside S3 for a role that reads a bucket.
+    :param inner: ports on which its interfaces reach each other over TCP.
     """
 
     when: tuple[str, ...]
     services: tuple[str, ...] = ()
+    inner: range = range(0)
 
 
 HOSTED: Mapping[str, Hosted] = {
@@ -46,7 +48,8 @@ HOSTED: Mapping[str, Hosted] = {
         groups=("DefaultUserSettings", "SecurityGroups"),
         role="DefaultUserSettings/ExecutionRole",
         when=("[AppNetworkAccessType=VpcOnly]",),
-        services=("sagemaker.api",),
+        services=("sagemaker.api", "sagemaker.runtime"),
+        inner=range(8192, 65536),
     ),
     "AWS::SageMaker::Model": Hosted(
         subnets=("VpcConfig", "Subnets"),

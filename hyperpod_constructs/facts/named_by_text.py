@@ -27,6 +27,11 @@ NAMES: Mapping[str, str] = {
     "AWS::RDS::DBProxy": "DBProxyName",
     "AWS::RDS::DBSubnetGroup": "DBSubnetGroupName",
     "AWS::RedshiftServerless::Namespace": "NamespaceName",
+    "AWS::SageMaker::AppImageConfig": "AppImageConfigName",
+    "AWS::SageMaker::Endpoint": "EndpointName",
+    "AWS::SageMaker::Image": "ImageName",
+    "AWS::SageMaker::ModelPackageGroup": "ModelPackageGroupName",
+    "AWS::SageMaker::Space": "SpaceName",
     "AWS::SageMaker::UserProfile": "UserProfileName",
     "AWS::SecretsManager::Secret": "Name",
 }
@@ -39,6 +44,8 @@ _DATABASE = {
     "DBSubnetGroupName": "AWS::RDS::DBSubnetGroup",
     "SourceDBInstanceIdentifier": "AWS::RDS::DBInstance",
 }
+_APPS = ("CodeEditor", "JupyterLab", "KernelGateway")
+_IMAGE = {"AppImageConfigName": "AWS::SageMaker::AppImageConfig", "ImageName": "AWS::SageMaker::Image"}
 _SECRET = {"SecretId": "AWS::SecretsManager::Secret"}
 _SCHEMA = "ExtendedS3DestinationConfiguration/DataFormatConversionConfiguration/SchemaConfiguration"
 USES: Mapping[str, Mapping[str, str]] = {
@@ -81,10 +88,22 @@ USES: Mapping[str, Mapping[str, str]] = {
         "DBProxyName": "AWS::RDS::DBProxy",
     },
     "AWS::SageMaker::App": {"UserProfileName": "AWS::SageMaker::UserProfile"},
+    "AWS::SageMaker::Domain": {
+        f"{settings}/{app}AppSettings/CustomImages/*/{key}": owner
+        for settings in ("DefaultUserSettings", "DefaultSpaceSettings")
+        for app in _APPS
+        for key, owner in _IMAGE.items()
+    },
     "AWS::SageMaker::Endpoint": {
         "DeploymentConfig/AutoRollbackConfiguration/Alarms/*/AlarmName": "AWS::CloudWatch::Alarm",
     },
+    "AWS::SageMaker::ImageVersion": {"ImageName": "AWS::SageMaker::Image"},
+    "AWS::SageMaker::InferenceComponent": {"EndpointName": "AWS::SageMaker::Endpoint"},
+    "AWS::SageMaker::ModelPackage": {"ModelPackageGroupName": "AWS::SageMaker::ModelPackageGroup"},
     "AWS::SageMaker::Space": {"OwnershipSettings/OwnerUserProfileName": "AWS::SageMaker::UserProfile"},
+    "AWS::SageMaker::UserProfile": {
+        f"UserSettings/{app}AppSettings/CustomImages/*/{key}": owner for app in _APPS for key, owner in _IMAGE.items()
+    },
     "AWS::SecretsManager::ResourcePolicy": _SECRET,
     "AWS::SecretsManager::RotationSchedule": _SECRET,
     "AWS::SecretsManager::SecretTargetAttachment": _SECRET,

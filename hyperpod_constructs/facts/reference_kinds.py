@@ -56,6 +56,7 @@ _PREFIXES = _kind("the id of a prefix list", EC2_PrefixList=(None, "PrefixListId
 _KEY_PAIR = _kind("the name of a pair of keys", EC2_KeyPair=(None,))
 _DOMAIN = _kind("the id of a domain", SageMaker_Domain=(None, "DomainId"))
 _MODEL = _kind("the name of a model", SageMaker_Model=("ModelName",))
+_REPOSITORY = _kind("the name of a repository", SageMaker_CodeRepository=("CodeRepositoryName",))
 _ROLE_NAME = _kind("the name of a role", IAM_Role=(None,))
 _SECRET = _kind("a secret", SecretsManager_Secret=(None, "Id"), SecretsManager_SecretTargetAttachment=(None, "Id"))
 _LOGS = _kind("the name of a log group", Logs_LogGroup=(None,))
@@ -238,6 +239,8 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
         "ModelName": _MODEL,
     },
     "AWS::SageMaker::NotebookInstance": {
+        "AdditionalCodeRepositories": _REPOSITORY,
+        "DefaultCodeRepository": _REPOSITORY,
         "LifecycleConfigName": _kind(
             "the name of a configuration", SageMaker_NotebookInstanceLifecycleConfig=("NotebookInstanceLifecycleConfigName",)
         ),

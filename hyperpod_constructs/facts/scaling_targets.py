@@ -25,3 +25,21 @@ IDS: Mapping[str, str] = {
     "workspaces:workspacespool": "workspacespool/ID",
 }
 """The forms of ids by the first two fields of a dimension; words in capitals are names."""
+
+NAMED: Mapping[str, tuple[str, ...]] = {
+    "cassandra:table": ("AWS::Cassandra::Keyspace", "AWS::Cassandra::Table"),
+    "dynamodb:index": ("AWS::DynamoDB::GlobalTable", "AWS::DynamoDB::Table"),
+    "dynamodb:table": ("AWS::DynamoDB::GlobalTable", "AWS::DynamoDB::Table"),
+    "ecs:service": ("AWS::ECS::Cluster", "AWS::ECS::Service"),
+    "lambda:function": ("AWS::Lambda::Alias", "AWS::Lambda::Function", "AWS::Lambda::Version"),
+    "rds:cluster": ("AWS::RDS::DBCluster",),
+    "sagemaker:inference-component": ("AWS::SageMaker::InferenceComponent",),
+    "sagemaker:variant": ("AWS::SageMaker::Endpoint",),
+}
+"""The types whose resources such an id names (as of 2026-11-27)."""
+
+BURSTABLE = ("ml.t2.",)
+"""Instances behind a variant that is not scaled, by the begin of their types (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-add-console.html
+"""

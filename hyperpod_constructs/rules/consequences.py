@@ -15,7 +15,7 @@ from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated, shortened
 from hyperpod_constructs.rules.finding import Finding, Hit, Level
 from hyperpod_constructs.rules.rule import ORDER, Rule
-from hyperpod_constructs.templates.dependencies import import_at, parameter_at
+from hyperpod_constructs.templates.dependencies import import_at, output_of, parameter_at
 from hyperpod_constructs.templates.doubts import Doubts, Key, Path, key_of
 from hyperpod_constructs.templates.model import Model, Resource, Template
 from hyperpod_constructs.templates.values import ABSENT, Value
@@ -163,7 +163,7 @@ def of_parameters_once(hits: Iterable[Hit]) -> Iterator[Hit]:
     by_cause = grouped((_origin(one) or id(one), one) for one in list(hits))
     for cause, (first, *others) in by_cause.items():
         places = enumerated(dict.fromkeys(f"{_name(one.path)} of {one.resource.logical_id}" for one in others))
-        giver = "export" if isinstance(cause, str) else "parameter"
+        giver = "export" if isinstance(cause, str) else "output" if isinstance(cause, tuple) and len(cause) == 3 else "parameter"
         more = f"; its {giver} also gives {places}" if others else ""
         covers = (*first.covers, *(one.resource for one in others)) if others else first.covers
         yield replace(first, message=f"{first.message}{more}", covers=covers)
@@ -174,12 +174,15 @@ def _name(path: Path) -> str:
     return next((key for key in reversed(path) if isinstance(key, str)), "")
 
 
-def _origin(hit: Hit) -> tuple[Template, str] | str | None:
-    """The parameter, or the name of the export, that alone gives a wrong value; what a nested stack gets is its parameter."""
-    given, nested = parameter_at(hit.resource, hit.path) if hit.path else None, hit.resource.nested
-    if given is None and nested is not None and hit.path[:1] == ("Parameters",) and len(hit.path) == 2:
-        given = nested, str(hit.path[1])
-    return given or (import_at(hit.resource, hit.path) if hit.path else None)
+def _origin(hit: Hit) -> tuple[Template, str] | tuple[Template, str, str] | str | None:
+    """What alone gives a wrong value: a parameter, also one of a nested stack, the output of one, or the name of an export."""
+    parameter, nested = parameter_at(hit.resource, hit.path) if hit.path else None, hit.resource.nested
+    if parameter is None and nested is not None and hit.path[:1] == ("Parameters",) and len(hit.path) == 2:
+        parameter = nested, str(hit.path[1])
+    if parameter is None:
+        return import_at(hit.resource, hit.path) if hit.path else None
+    output = output_of(*parameter)
+    return parameter if output is None else (*output, "output")
 
 
 def _is_single(value: Value) -> bool:

@@ -48,7 +48,8 @@ def named_at(resource: Resource, *path: str) -> list[Resource]:
 
 def parameter_at(resource: Resource, path: Sequence[str | int]) -> tuple[Template, str] | None:
     """The parameter that alone gives the value at a path in the properties, or a list with it, in the outermost stack with one."""
-    return _parameter_in(resource.template, raw_at(resource, path))
+    whole = raw_at(resource, path[:-1]) if path and isinstance(path[-1], int) else None
+    return _parameter_in(resource.template, raw_at(resource, path) if whole is None or isinstance(whole, list) else whole)
 
 
 def import_at(resource: Resource, path: Sequence[str | int]) -> str | None:
@@ -57,6 +58,19 @@ def import_at(resource: Resource, path: Sequence[str | int]) -> str | None:
     argument = raw.get("Fn::ImportValue") if isinstance(raw, dict) and len(raw) == 1 else None
     name = None if argument is None else resource.template.resolver.resolve(argument)
     return name if isinstance(name, str) else None
+
+
+def output_of(template: Template, parameter: str) -> tuple[Template, str] | None:
+    """The output of a nested stack that alone gives a parameter of another one."""
+    parent = template.parent
+    properties = None if parent is None else parent.raw.get("Properties")
+    given = properties.get("Parameters") if isinstance(properties, dict) else None
+    raw = given.get(parameter) if isinstance(given, dict) else None
+    argument = raw.get("Fn::GetAtt") if isinstance(raw, dict) and len(raw) == 1 else None
+    stack, _, rest = (".".join(map(str, argument)) if isinstance(argument, list) else str(argument)).partition(".")
+    giver = None if parent is None else parent.template.by_id.get(stack)
+    name = rest.removeprefix("Outputs.")
+    return None if giver is None or giver.nested is None or name == rest else (giver.nested, name)
 
 
 def raw_at(resource: Resource, path: Sequence[str | int]) -> Raw:

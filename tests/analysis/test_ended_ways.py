@@ -146,9 +146,13 @@ READER = """Reader: {Type: AWS::IAM::Role, Properties: {Policies: [{PolicyName: 
 WRITER = READER.replace("s3:Get*", "s3:Put*")
 TO_S3 = """ToS3: {Type: AWS::EC2::VPCEndpoint, Properties: {
   VpcId: !Ref Vpc, ServiceName: com.amazonaws.us-west-2.s3, RouteTableIds: [!Ref Table]}},"""
-TO_API = """ToApi: {{Type: AWS::EC2::VPCEndpoint, Properties: {{
-  VpcId: !Ref Vpc, VpcEndpointType: Interface, PrivateDnsEnabled: true, ServiceName: com.amazonaws.us-west-2.sagemaker.api,
-  SubnetIds: [!Ref Subnet], SecurityGroupIds: [!Ref {group}]}}}},"""
+TO_API, TO_RUNTIME = (
+    f"""To{name}: {{{{Type: AWS::EC2::VPCEndpoint, Properties: {{{{VpcId: !Ref Vpc, VpcEndpointType: Interface,
+  PrivateDnsEnabled: true, ServiceName: com.amazonaws.us-west-2.sagemaker.{name}, SubnetIds: [!Ref Subnet],
+  SecurityGroupIds: [!Ref {{group}}]}}}}}}}},"""
+    for name in ("api", "runtime")
+)
+TO_STUDIO = TO_API + TO_RUNTIME
 STUDIO = """Studio: {{Type: AWS::SageMaker::Domain, Properties: {{AppNetworkAccessType: {access}, VpcId: !Ref Vpc,
   SubnetIds: [!Ref Subnet], DefaultUserSettings: {{SecurityGroups: [!Ref Open], ExecutionRole: !GetAtt Reader.Arn}}}}}},"""
 LLM = """Llm: {{Type: AWS::SageMaker::Model, Properties: {{PrimaryContainer: {{Image: llm, {data}}},
@@ -161,9 +165,10 @@ DATA = "ModelDataUrl: s3://models/llm.tar.gz"
 @pytest.mark.parametrize(
     ("resources", "expected"),
     [
-        ((STUDIO.format(access="VpcOnly"), TO_API.format(group="Open"), READER, BUCKET), [("Studio", "s3", "Subnet")]),
-        ((STUDIO.format(access="VpcOnly"), TO_API.format(group="Open"), READER, BUCKET, TO_S3), []),
-        ((STUDIO.format(access="VpcOnly"), TO_API.format(group="Open"), WRITER, BUCKET), []),
+        ((STUDIO.format(access="VpcOnly"), TO_STUDIO.format(group="Open"), READER, BUCKET), [("Studio", "s3", "Subnet")]),
+        ((STUDIO.format(access="VpcOnly"), TO_STUDIO.format(group="Open"), READER, BUCKET, TO_S3), []),
+        ((STUDIO.format(access="VpcOnly"), TO_STUDIO.format(group="Open"), WRITER, BUCKET), []),
+        ((STUDIO.format(access="VpcOnly"), TO_API.format(group="Open"), WRITER, BUCKET), [("Studio", "sagemaker.runtime", "Vpc")]),
         ((STUDIO.format(access="PublicInternetOnly"), READER, BUCKET), []),
         ((LLM.format(data=DATA),), [("Llm", "s3", "Subnet")]),
         ((LLM.format(data=DATA), TO_S3), []),
@@ -177,14 +182,36 @@ def test_apps_models_and_notebooks_reach_their_services(resources: tuple[str, ..
     assert ended(*resources) == expected
 
 
+APART = "Ada: {Type: AWS::SageMaker::UserProfile, Properties: {DomainId: !Ref Studio, UserSettings: {SecurityGroups: [sg-1]}}},"
+WEB, APPS, SAME = "tcp, FromPort: 443, ToPort: 443", "tcp, FromPort: 8192, ToPort: 65535", "SourceSecurityGroupId: !Ref Own"
+
+
+@pytest.mark.parametrize(
+    ("rule", "more", "ends"),
+    [
+        (f"{APPS}, {SAME}", "", False),
+        ("'-1', CidrIp: 10.0.1.0/24", "", False),
+        ("tcp, FromPort: 9000, ToPort: 65535, " + SAME, "", True),
+        (f"{WEB}, {SAME}", "", True),
+        (f"{WEB}, {SAME}", APART, False),
+    ],
+)
+def test_apps_of_studio_reach_each_other(rule: str, more: str, ends: bool) -> None:
+    own = """Own: {Type: AWS::EC2::SecurityGroup, Properties: {GroupDescription: apps, VpcId: !Ref Vpc}},
+      Let: {Type: AWS::EC2::SecurityGroupIngress, Properties: {GroupId: !Ref Own, IpProtocol: %s}},"""
+    studio = STUDIO.format(access="VpcOnly").replace("!Ref Open", "!Ref Own")
+    found = ended(studio, TO_STUDIO.format(group="Open"), WRITER, BUCKET, own % rule, more)
+    assert found == ([("Studio", "its other apps", "Own")] if ends else [])
+
+
 HALF, OTHER_HALF, HOST = "10.0.1.0/25", "10.0.1.128/25", "10.0.1.7/32"
 
 
 @pytest.mark.parametrize(
     ("blocks", "expected"),
     [
-        ((HALF,), [("Studio", "sagemaker.api", "Half")]),
-        ((HOST,), [("Studio", "sagemaker.api", "Half")]),
+        ((HALF,), [("Studio", "sagemaker.api", "Half"), ("Studio", "sagemaker.runtime", "Half")]),
+        ((HOST,), [("Studio", "sagemaker.api", "Half"), ("Studio", "sagemaker.runtime", "Half")]),
         ((HALF, OTHER_HALF), []),
         ((HALF, "10.0.0.0/16"), []),
     ],
@@ -194,7 +221,7 @@ def test_a_block_around_a_part_of_a_subnet_leaves_out_the_rest(
 ) -> None:
     rules = ", ".join(f"{{IpProtocol: tcp, FromPort: 443, ToPort: 443, CidrIp: {one}}}" for one in blocks)
     half = f"Half: {{Type: AWS::EC2::SecurityGroup, Properties: {{VpcId: !Ref Vpc, SecurityGroupIngress: [{rules}]}}}},"
-    assert ended(STUDIO.format(access="VpcOnly"), READER, BUCKET, TO_S3, TO_API.format(group="Half"), half) == expected
+    assert ended(STUDIO.format(access="VpcOnly"), READER, BUCKET, TO_S3, TO_STUDIO.format(group="Half"), half) == expected
 
 
 SENDER = """Sender: {{Type: AWS::Lambda::Function, Properties: {{Runtime: python3.13, Role: !GetAtt Reader.Arn,

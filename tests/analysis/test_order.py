@@ -106,6 +106,11 @@ USERS: dict[tuple[str, str], tuple[Properties, Properties]] = {
         {"DomainId": "d-1", "UserProfileName": "ada"},
         {"DomainId": "d-1", "UserProfileName": "ada"},
     ),
+    ("AWS::SageMaker::ImageVersion", "AWS::SageMaker::Image"): ({"ImageName": "lab"}, {"ImageName": "lab"}),
+    ("AWS::SageMaker::ModelPackage", "AWS::SageMaker::ModelPackageGroup"): (
+        {"ModelPackageGroupName": "rankers"},
+        {"ModelPackageGroupName": "rankers"},
+    ),
     ("AWS::SageMaker::Space", "AWS::SageMaker::UserProfile"): (
         {"DomainId": "d-1", "OwnershipSettings": {"OwnerUserProfileName": "ada"}},
         {"DomainId": "d-1", "UserProfileName": "ada"},

@@ -15,6 +15,7 @@ THINGS = """
     Llm: {Type: AWS::SageMaker::Model}, Config: {Type: AWS::SageMaker::EndpointConfig},
     Template: {Type: AWS::EC2::LaunchTemplate}, Bucket: {Type: AWS::S3::Bucket},
     Role: {Type: AWS::IAM::Role}, Topic: {Type: AWS::SNS::Topic},
+    Code: {Type: AWS::SageMaker::CodeRepository},
     Chat: {Type: AWS::SageMaker::Endpoint}, Setup: {Type: AWS::SageMaker::NotebookInstanceLifecycleConfig},"""
 
 
@@ -37,6 +38,12 @@ THINGS = """
             "LifecycleConfigName",
             ("Setup.NotebookInstanceLifecycleConfigName",),
             "Setup",
+        ),
+        (
+            "AWS::SageMaker::NotebookInstance",
+            "DefaultCodeRepository",
+            ("Code.CodeRepositoryName",),
+            "Setup.NotebookInstanceLifecycleConfigName",
         ),
     ],
 )

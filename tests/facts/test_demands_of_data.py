@@ -292,6 +292,21 @@ def volume(**settings: Any) -> dict[str, Any]:
             routed(Type="LINEAR", WaitIntervalInSeconds=60),
             shifted(LinearStepSize=10),
         ),
+        (
+            "AWS::SageMaker::Endpoint",
+            {"DeploymentConfig": {"BlueGreenUpdatePolicy": {}, "RollingUpdatePolicy": {}}},
+            {"DeploymentConfig": {"RollingUpdatePolicy": {}}},
+        ),
+        (
+            "AWS::SageMaker::UserProfile",
+            {"UserSettings": {"JupyterServerAppSettings": {"LifecycleConfigArns": ["arn:a"]}}},
+            {"UserSettings": {"JupyterServerAppSettings": {"LifecycleConfigArns": ["arn:a"], "DefaultResourceSpec": {}}}},
+        ),
+        (
+            "AWS::EC2::VPCEndpoint",
+            {"VpcEndpointType": "Gateway", "ServiceName": "com.amazonaws.us-west-2.s3"},
+            {"VpcEndpointType": "Gateway", "ServiceName": "com.amazonaws.us-west-2.s3", "RouteTableIds": ["rtb-1"]},
+        ),
         ("AWS::SageMaker::EndpointConfig", managed(6, 4), managed(1, 4)),
         ("AWS::SageMaker::EndpointConfig", hosted("ml.g5.xlarge"), hosted("ml.m5.xlarge")),
         (

@@ -13,8 +13,10 @@ from hyperpod_constructs.rules.checking import check
 from hyperpod_constructs.rules.finding import Hit, Level, hit
 from hyperpod_constructs.rules.rule import Rule
 from hyperpod_constructs.templates.dependencies import circles, depends_on
+from hyperpod_constructs.templates.documents import Document
 from hyperpod_constructs.templates.doubts import Doubts
 from hyperpod_constructs.templates.model import Model
+from hyperpod_constructs.templates.raw import raw_template
 from hyperpod_constructs.templates.values import as_str
 from tests.rules.catalogue.cases import REMOVED, edited
 from tests.rules.catalogue.templates import Template, eks, findings, slurm
@@ -287,6 +289,23 @@ def test_an_export_that_is_wrong_in_several_stacks_is_one_finding() -> None:
     wrong = [one for one in check(model) if one.rule == "HP-REF-012"]
     assert len(wrong) == 1
     assert wrong[0].message.endswith("its export also gives SubnetId of Other")
+
+
+def test_an_output_that_is_wrong_in_several_nested_stacks_is_one_finding() -> None:
+    target = {"FileSystemId": "fs-0123456789abcdef0", "SecurityGroups": ["sg-0123456789abcdef0"], "SubnetId": {"Ref": "Subnet"}}
+    mount = {"Target": {"Type": "AWS::EFS::MountTarget", "Properties": target}}
+    user = {"Parameters": {"Subnet": {"Type": "String"}}, "Resources": mount}
+    network = {"Resources": {"Vpc": {"Type": "AWS::EC2::VPC"}}, "Outputs": {"Subnet": {"Value": {"Ref": "Vpc"}}}}
+    given = {"Parameters": {"Subnet": {"Fn::GetAtt": ["Network", "Outputs.Subnet"]}}}
+    stacks = {
+        name: {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": f"https://s3/b/{name}.json", **more}}
+        for name, more in (("Network", {}), ("One", given), ("Other", given))
+    }
+    templates = {"Network": network, "One": user, "Other": user}
+    nested = {name: Document(name=name, body=raw_template(template)) for name, template in templates.items()}
+    model = Model([Document(name="main", body=raw_template({"Resources": stacks}), nested=nested)])
+    (wrong,) = [one for one in check(model) if one.rule == "HP-REF-012"]
+    assert wrong.message.endswith("its output also gives SubnetId of Target")
 
 
 def test_needs_of_a_database_that_the_cluster_cannot_have_are_not_said() -> None:

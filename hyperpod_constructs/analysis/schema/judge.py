@@ -376,6 +376,7 @@ _LEAVES: Mapping[str, words.Word] = {
     "beginsWith": words.begins_with,
     "classes": words.is_class,
     "const": lambda wanted, value: words.is_one_of([wanted], value),
+    "endsWith": words.ends_with,
     "enum": words.is_one_of,
     "enumCaseInsensitive": words.is_one_of_any_case,
     "format": has_format,

@@ -20,6 +20,8 @@ def said(word: str, node: Mapping[str, Any], value: Value, path: Path) -> tuple[
         return f"{name} is {quoted(value)}{meant(as_str(value) or '', choices)}", listed(choices)
     if word == "beginsWith":
         return f"{name} is {quoted(value)}", f"a text that begins with {' or '.join(wanted)}"
+    if word == "endsWith":
+        return f"{name} is {quoted(value)}", f"a text that ends with {' or '.join(wanted)}"
     if word == "classes":
         families = wanted["families"].items()
         choices = [f"{wanted['before']}{one}.{size}{wanted['behind']}" for one, sizes in families for size in sizes]

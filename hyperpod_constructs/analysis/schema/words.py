@@ -111,6 +111,14 @@ def begins_with(beginnings: list[str], value: Value) -> Answer:
     return None if text is None else text.startswith(tuple(beginnings))
 
 
+def ends_with(endings: list[str], value: Value) -> Answer:
+    """Whether a text ends so; of one with unknown parts, as far as its last part tells."""
+    if isinstance(value, Text):
+        return any_of(value.endswith(one) for one in endings)
+    text = as_str(value)
+    return None if text is None else text.endswith(tuple(endings))
+
+
 def is_class(wanted: Mapping[str, Any], value: Value) -> Answer:
     """Whether a text is a class of machines; `None` for one of a family that is not known."""
     text = as_str(value)

@@ -16,6 +16,7 @@ from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping, rivals
 from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts import text_words
+from hyperpod_constructs.facts.regions import REGIONS
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_int
@@ -188,6 +189,9 @@ def _service(value: Value) -> Slips:
             yield Slip(f"no service is named {quoted(value)}", "com.amazonaws.REGION.SERVICE", found=value)
         return
     service = match[2]
+    if match[1] != HOLE and match[1] not in REGIONS:
+        yield Slip(f"there is no region {match[1]}", "a region of AWS, or ${AWS::Region}", found=value)
+        return
     if HOLE not in service and service not in text_words.ENDPOINT_SERVICES and not service.startswith(("vpce", "vpce-svc")):
         near = text_words.ENDPOINT_NAMES.get(service) or typo_of(service, text_words.ENDPOINT_SERVICES)
         if near:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
@@ -259,6 +259,9 @@ def _details(type_: str, detail: Value) -> Slips:
     for name, inner in detail.items():
         if type_ in events.HYPERPOD_EVENTS and isinstance(inner, Mapping):
             yield from _unknown_fields(name, inner, events.FIELDS_OF.get(name), ("detail", name))
+    for name, index, one in _arns(detail) if type_ in events.HYPERPOD_EVENTS else ():
+        message = f"{name} of an event is an ARN, and not {quoted(one)}"
+        yield Slip(message, "the ARN of the cluster", ("detail", name, index), one, dead=True)
     for path, words in events.EVENT_WORDS.get(type_, {}).items():
         keys = tuple(path.split("/"))
         for index, text in enumerate(literals(at(detail, *keys))):
@@ -276,6 +279,14 @@ def _details(type_: str, detail: Value) -> Slips:
                 source,
                 dead=True,
             )
+
+
+def _arns(detail: Mapping[str, Value]) -> Iterator[tuple[str, int, Value]]:
+    """What is no ARN, in fields that have some."""
+    for name, value in detail.items():
+        for index, one in enumerate(as_items(value) or () if name.endswith("Arn") else ()):
+            if _is_no_arn(one):
+                yield name, index, one
 
 
 def _unknown_fields(of: str, given: Mapping[str, Value], fields: tuple[str, ...] | None, path: tuple[str, ...]) -> Slips:

@@ -25,6 +25,7 @@ from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, alternatives_of, as_bool, as_items, at, leaves
 
+_CLUSTERS = ("AWS::SageMaker::Cluster",)
 _RULE, _BUCKET = "AWS::Events::Rule", "AWS::S3::Bucket"
 
 
@@ -121,6 +122,10 @@ def names(rule: Resource) -> Slips:
         if meant is not None:
             message = f"no {types[0]} is named {name!r}; the nearest is {meant}"
             yield Slip(message, f"{meant}", ("EventPattern", *path, index), name, dead=True)
+            return
+    if given and types == _CLUSTERS and any(one.template is rule.template for one in resources):
+        message = f"the cluster of the template is named {quoted(resources[0].get(key))}, and the rule is for {listed(given)}"
+        yield Slip(message, f"{resources[0].get(key)!s}", ("EventPattern", *path), rule.get("EventPattern", *path), dead=True)
 
 
 def inputs(rule: Resource) -> Slips:

@@ -1,4 +1,5 @@
-"""Definitions of SageMaker pipelines: steps that depend on steps, and read parameters and steps that are there.
+"""Definitions of SageMaker pipelines: steps that depend on steps, and read parameters and steps that are there; rules and schedules
+that start them with parameters that they have.
 
 Source: https://docs.aws.amazon.com/sagemaker/latest/dg/define-pipeline.html and
 https://aws-sagemaker-mlops.github.io/sagemaker-model-building-pipeline-definition-JSON-schema/
@@ -12,10 +13,12 @@ from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource
-from hyperpod_constructs.templates.values import ABSENT, Value
+from hyperpod_constructs.templates.values import ABSENT, Value, at
 
 _PIPELINE, _BODY = "AWS::SageMaker::Pipeline", ("PipelineDefinition", "PipelineDefinitionBody")
+_GIVEN = ("SageMakerPipelineParameters", "PipelineParameterList")
 _BRANCHES = ("IfSteps", "ElseSteps")
 _DEEPEST = 20
 
@@ -27,10 +30,32 @@ def pipeline(resource: Resource) -> Slips:
         return
     steps = list(_steps(definition["Steps"], 0))
     names = [known(one.get("Name", ABSENT)) for one in steps]
-    parameters = [known(mapping(one).get("Name", ABSENT)) for _, one in entries(definition.get("Parameters", ABSENT))]
+    parameters = _parameters(resource)
     for slip in (*_twice(names), *_order(steps, names), *_reads(definition["Steps"], names, parameters)):
         yield slip.below(*_BODY)
         return
+
+
+def starter(resource: Resource) -> Slips:
+    """The targets of a rule, or that of a schedule, give a pipeline parameters that it has."""
+    targets = [(("Targets", index), one) for index, one in entries(resource.get("Targets"))]
+    for path, target in (*targets, (("Target",), resource.get("Target"))):
+        started = next((one for one in references(at(target, "Arn")) if one.type == _PIPELINE), None)
+        names = _parameters(started) if started is not None else [None]
+        for index, one in entries(at(target, *_GIVEN)) if started is not None and None not in names else ():
+            name = known(mapping(one).get("Name", ABSENT))
+            if started is not None and name and name not in names:
+                said = [text for text in names if text is not None]
+                message = f"{started.logical_id} has no parameter {name!r}{meant(name, said)}"
+                yield Slip(message, listed(said) or "no parameters", (*path, *_GIVEN, index, "Name"), name, dead=True)
+
+
+def _parameters(pipeline: Resource) -> list[str | None]:
+    """The names of a pipeline's parameters; `None` among them is not known."""
+    definition = from_json(pipeline.get(*_BODY))
+    if not isinstance(definition, Mapping):
+        return [None]
+    return [known(mapping(one).get("Name", ABSENT)) for _, one in entries(definition.get("Parameters", ABSENT))]
 
 
 def _steps(value: Value, depth: int) -> Iterator[Mapping[str, Value]]:
@@ -80,4 +105,4 @@ def _gets(value: Value, depth: int) -> Iterator[str]:
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {_PIPELINE: pipeline}
+WHOLES: Mapping[str, WholeJudge] = {"AWS::Events::Rule": starter, _PIPELINE: pipeline, "AWS::Scheduler::Schedule": starter}

@@ -199,7 +199,11 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "state_data": {"AWS::StepFunctions::StateMachine": ""},
     "metrics": {"AWS::CloudWatch::AnomalyDetector": "", "AWS::CloudWatch::MetricStream": ""},
     "near_names": dict.fromkeys(USES, ""),
-    "model_pipelines": {"AWS::SageMaker::Pipeline": "PipelineDefinition"},
+    "model_pipelines": {
+        "AWS::Events::Rule": "Targets",
+        "AWS::SageMaker::Pipeline": "PipelineDefinition",
+        "AWS::Scheduler::Schedule": "Target",
+    },
     "numbers": {one: kind.number for one, kind in NUMBERED.items()},
     "partners": {
         "AWS::AutoScaling::AutoScalingGroup": "",
@@ -215,6 +219,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "replication_alarms": {"AWS::CloudWatch::Alarm": "MetricName"},
     "scaling": {
         "AWS::ApplicationAutoScaling::ScalableTarget": "ResourceId",
+        "AWS::SageMaker::Endpoint": "DeploymentConfig",
         "AWS::SageMaker::InferenceComponent": "VariantName",
     },
     "schedule_calls": {"AWS::Scheduler::Schedule": "Target"},

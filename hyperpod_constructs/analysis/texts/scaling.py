@@ -1,6 +1,8 @@
 """Targets of Application Auto Scaling, whose ids are of what is scaled; tables with units, and variants that endpoints have.
 
-Source: https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html
+Sources: https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html,
+https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html and
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BlueGreenUpdatePolicy.html
 """
 
 from __future__ import annotations
@@ -8,29 +10,34 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from hyperpod_constructs.analysis.references.forms import gives_arn
 from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.arn_forms import FORMS
-from hyperpod_constructs.facts.scaling_targets import IDS
+from hyperpod_constructs.facts.scaling_targets import BURSTABLE, IDS, NAMED
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, at
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_int, at
 
 _NAME = re.compile(r"[A-Z]+")
 _TABLE = "AWS::DynamoDB::Table"
 _ENDPOINT, _CONFIG = "AWS::SageMaker::Endpoint", "AWS::SageMaker::EndpointConfig"
+_COMPONENT = "AWS::SageMaker::InferenceComponent"
 _ID = "ResourceId"
 
 
 def target(resource: Resource) -> Slips:
     """The id of a target is of the kind that its dimension says."""
     dimension = known(resource.get("ScalableDimension"))
-    form = IDS.get(":".join(dimension.split(":")[:2])) if dimension else None
-    value = resource.get(_ID)
+    kind = ":".join((dimension or "").split(":")[:2])
+    form, value = IDS.get(kind), resource.get(_ID)
     if form is not None and _is_other(value, form):
         yield Slip(f"{_ID} is {quoted(value)}, and {dimension} is of {form}", form, (_ID,), value)
+    elif form is not None and (stranger := _stranger(value, kind)) is not None:
+        message = f"{_ID} names {stranger.logical_id}, an {stranger.type}, and {dimension} is of {form}"
+        yield Slip(message, f"the name of an {NAMED[kind][0]}", (_ID,), value)
     elif dimension and dimension.startswith("sagemaker:variant:"):
         yield from _variant(resource, dimension, value)
     elif dimension and dimension.startswith("dynamodb:"):
@@ -54,6 +61,31 @@ def _variant(resource: Resource, dimension: str, value: Value) -> Slips:
         message = f"the variant {name} of {config.logical_id} has no servers, and no count of them"
         wanted = "sagemaker:variant:DesiredProvisionedConcurrency"
         yield Slip(message, wanted, ("ScalableDimension",), dimension, doubts=((_ID,),))
+    elif config is not None and dimension.endswith(":DesiredInstanceCount"):
+        yield from _instances(resource, config, name, found)
+
+
+def _instances(resource: Resource, config: Resource, name: str, variant: Mapping[str, Value]) -> Slips:
+    """Instances that can be scaled, and to none only where components or a queue wait for some."""
+    kind = known(variant.get("InstanceType", ABSENT)) or ""
+    if kind.startswith(BURSTABLE):
+        message = f"the variant {name} of {config.logical_id} has instances of {kind}, which are not scaled"
+        yield Slip(message, "a variant with other instances", (_ID,), resource.get(_ID))
+    waits = config.get("AsyncInferenceConfig") is not ABSENT or variant.get("ModelName", ABSENT) is ABSENT
+    if as_int(resource.get("MinCapacity")) == 0 and variant and not waits:
+        message = f"the variant {name} of {config.logical_id} has a model of its own, and always an instance"
+        yield Slip(message, "1 or more; 0 for a variant of components, or one that is asynchronous", ("MinCapacity",), 0)
+
+
+def endpoint(resource: Resource) -> Slips:
+    """A deployment has time for its own pauses."""
+    path = ("DeploymentConfig", "BlueGreenUpdatePolicy")
+    policy = resource.get(*path)
+    most, last = (as_int(at(policy, key)) for key in ("MaximumExecutionTimeoutInSeconds", "TerminationWaitInSeconds"))
+    total = (last or 0) + (as_int(at(policy, "TrafficRoutingConfiguration", "WaitIntervalInSeconds")) or 0)
+    if most is not None and total >= most:
+        message = f"the deployment waits {total} seconds, and ends after {most}"
+        yield Slip(message, f"more than {total}", (*path, "MaximumExecutionTimeoutInSeconds"), most)
 
 
 def component(resource: Resource) -> Slips:
@@ -90,6 +122,12 @@ def _endpoint(resource: Resource, value: Value) -> Value:
     return named[0].get() if len(named) == 1 else ABSENT
 
 
+def _stranger(value: Value, kind: str) -> Resource | None:
+    """A resource of another type than those that an id names."""
+    named = (target_of(one) for one in (value.parts if isinstance(value, Text) else ()) if isinstance(one, Reference))
+    return next((one for one in named if kind in NAMED and one.type.startswith("AWS::") and one.type not in NAMED[kind]), None)
+
+
 def _is_other(value: Value, form: str) -> bool:
     """Whether an id surely has another form: it is the name or the ARN of a resource, or begins or ends otherwise."""
     if isinstance(value, Reference):
@@ -106,7 +144,7 @@ def _is_other(value: Value, form: str) -> bool:
 def _with_names(value: Value) -> str | None:
     """A text in which a letter stands for each name of a resource, and an ARN for what gives something else."""
     parts = value.parts if isinstance(value, Text) else ()
-    if not any(isinstance(one, Reference) and target_of(one).type in FORMS for one in parts):
+    if not any(isinstance(one, Reference) and (target_of(one).type in FORMS or gives_arn(one)) for one in parts):
         return spelled(value)
     return "".join(one if isinstance(one, str) else _name(one) for one in parts)
 
@@ -114,12 +152,13 @@ def _with_names(value: Value) -> str | None:
 def _name(part: Value) -> str:
     form = FORMS.get(target_of(part).type) if isinstance(part, Reference) else None
     if form is None or not isinstance(part, Reference):
-        return HOLE
+        return "x/x" if isinstance(part, Reference) and gives_arn(part) else HOLE
     return "x" if part.attribute in form.names else form.form if part.attribute in form.arns else "x/x"
 
 
 JUDGES: Mapping[Language, Judge] = {}
 WHOLES: Mapping[str, WholeJudge] = {
     "AWS::ApplicationAutoScaling::ScalableTarget": target,
-    "AWS::SageMaker::InferenceComponent": component,
+    _COMPONENT: component,
+    _ENDPOINT: endpoint,
 }

@@ -21,7 +21,7 @@ from hyperpod_constructs.facts.exposure import (
 )
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import warning
-from hyperpod_constructs.templates.dependencies import named_at
+from hyperpod_constructs.templates.dependencies import named_at, references
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, as_bool, as_str
 
@@ -167,7 +167,7 @@ def secrets_are_read_when_needed(resource: Resource) -> Iterator[Hit]:
 )
 def notebooks_stay_inside(resource: Resource) -> Hit | None:
     way = WAYS_OUT[resource.type]
-    value, subnets = resource.get(way.key), named_at(resource, way.subnets)
+    value, subnets = resource.get(way.key), [*references(resource.get(way.subnets))] or named_at(resource, way.subnets)
     known = [network_facts(one.template.model).subnet(one) for one in subnets if one.type == SUBNET]
     is_open = value is ABSENT or as_str(value) not in (None, way.closed)
     if not known or not is_open or not all(map(is_closed, known)):

@@ -138,6 +138,16 @@ def said(changes: dict[str, Any]) -> list[str]:
     return [one.message for one in found if one.rule in RULES]
 
 
+def started(name: str) -> dict[str, Any]:
+    target = {
+        "Id": "models",
+        "Arn": {"Fn::Sub": "arn:aws:sagemaker:${AWS::Region}:${AWS::AccountId}:pipeline/${Models}"},
+        "RoleArn": ROLE,
+        "SageMakerPipelineParameters": {"PipelineParameterList": [{"Name": name, "Value": "s3://a/b"}]},
+    }
+    return {"Nightly": resource("AWS::Events::Rule", ScheduleExpression="rate(1 day)", Targets=[target])}
+
+
 def models(**changes: Any) -> dict[str, Any]:
     return {"Models/PipelineDefinition/PipelineDefinitionBody": {"Fn::Sub": json.dumps({**MODELS, **changes})}}
 
@@ -157,6 +167,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"Release/Stages/1/Actions/0/InputArtifacts": []}, "an action of CodeBuild has 0 InputArtifacts"),
     ({"Release/Stages/0/Actions/0/Configuration": {"S3Bucket": "code", "S3Key": "a"}}, "an action of S3 has no S3ObjectKey"),
     ({"Release/Stages/1/Actions/0/Configuration/ProjectName": att("Build")}, "ProjectName is Arn of Build"),
+    (started("Data"), "Models has no parameter 'Data'"),
     (models(Parameters=[]), "reads Parameters.Input, which is not there"),
     (models(Steps=[MODELS["Steps"][0], {**MODELS["Steps"][1], "DependsOn": ["Lock"]}]), "depends on 'Lock', which is no step"),
     (models(Steps=[MODELS["Steps"][0], MODELS["Steps"][0]]), "two steps are named 'Look'"),
@@ -186,6 +197,7 @@ def test_fails_a_mistake(changes: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     "changes",
     [
+        started("Input"),
         {"Build/Source/BuildSpec": "builds/image.yaml"},
         {"Build/Source/BuildSpec": {"Fn::Sub": SPEC.replace("build:", "${AWS::Region}:")}},
         {"Release/Stages/1/Actions/0/InputArtifacts/0/Name": {"Ref": "AWS::StackName"}},

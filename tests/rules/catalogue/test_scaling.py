@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.analysis.texts.scaling import component, target
+from hyperpod_constructs.analysis.texts.scaling import component, endpoint, target
 from hyperpod_constructs.templates.model import Model
 from tests.templates.models import model_of
 
@@ -62,6 +62,59 @@ def test_the_id_of_a_target_has_the_form_of_what_is_scaled(dimension: str, id_: 
     model = Model.of({"t": {"Parameters": parameters, "Resources": {"Table": TABLE, "Target": target_}}})
     (resource,) = model.resources("AWS::ApplicationAutoScaling::ScalableTarget")
     assert [one.path for one in target(resource)] == ([("ResourceId",)] if wrong else [])
+
+
+@pytest.mark.parametrize(
+    ("id_", "wrong"),
+    [
+        ("endpoint/${Endpoint.EndpointName}/variant/all", False),
+        ("endpoint/${Endpoint}/variant/all", True),
+        ("endpoint/${Config.EndpointConfigName}/variant/all", True),
+    ],
+)
+def test_the_id_of_a_target_names_what_is_scaled(id_: str, wrong: bool) -> None:
+    (resource,) = model_of(ENDPOINT.format("InstanceType: ml.g5.xlarge", f"!Sub '{id_}'")).resources(
+        "AWS::ApplicationAutoScaling::ScalableTarget"
+    )
+    assert [one.path for one in target(resource)] == ([("ResourceId",)] if wrong else [])
+
+
+@pytest.mark.parametrize(
+    ("variant", "least", "path"),
+    [
+        ("InstanceType: ml.g5.xlarge, ModelName: llm", 1, None),
+        ("InstanceType: ml.g5.xlarge, ModelName: llm", 0, "MinCapacity"),
+        ("InstanceType: ml.g5.xlarge, ManagedInstanceScaling: {MinInstanceCount: 0}", 0, None),
+        ("InstanceType: ml.t2.medium, ModelName: llm", 1, "ResourceId"),
+    ],
+)
+def test_the_instances_of_a_variant_can_be_scaled(variant: str, least: int, path: str | None) -> None:
+    template = ENDPOINT.format(variant, "endpoint/chat/variant/all").replace(
+        "ScalableDimension", f"MinCapacity: {least}, ScalableDimension"
+    )
+    (resource,) = model_of(template).resources("AWS::ApplicationAutoScaling::ScalableTarget")
+    assert [one.path for one in target(resource)] == ([(path,)] if path else [])
+
+
+def test_a_variant_of_an_asynchronous_endpoint_is_scaled_to_none() -> None:
+    template = ENDPOINT.format("InstanceType: ml.g5.xlarge, ModelName: llm", "endpoint/chat/variant/all")
+    template = template.replace("ProductionVariants", "AsyncInferenceConfig: {}, ProductionVariants")
+    (resource,) = model_of(template.replace("ScalableDimension", "MinCapacity: 0, ScalableDimension")).resources(
+        "AWS::ApplicationAutoScaling::ScalableTarget"
+    )
+    assert [*target(resource)] == []
+
+
+@pytest.mark.parametrize(("most", "wrong"), [(901, False), (900, True)])
+def test_a_deployment_has_time_for_its_pauses(most: int, wrong: bool) -> None:
+    policy = {
+        "MaximumExecutionTimeoutInSeconds": most,
+        "TerminationWaitInSeconds": 300,
+        "TrafficRoutingConfiguration": {"Type": "CANARY", "WaitIntervalInSeconds": 600},
+    }
+    chat = {"Type": "AWS::SageMaker::Endpoint", "Properties": {"DeploymentConfig": {"BlueGreenUpdatePolicy": policy}}}
+    (resource,) = Model.of({"t": {"Resources": {"Chat": chat}}}).resources("AWS::SageMaker::Endpoint")
+    assert [one.found for one in endpoint(resource)] == ([most] if wrong else [])
 
 
 @pytest.mark.parametrize(("variant", "wrong"), [("all", False), ("AllTraffic", True)])

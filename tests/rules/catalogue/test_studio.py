@@ -71,6 +71,22 @@ STUDIO: Template = {
 FILES = "Studio/DefaultUserSettings/CustomFileSystemConfigs"
 EFS = {"EFSFileSystemConfig": {"FileSystemId": "fs-0123456789abcdef0", "FileSystemPath": "/"}}
 LUSTRE = {"FSxLustreFileSystemConfig": {"FileSystemId": "fs-0123456789abcdef1", "FileSystemPath": "/"}}
+SUB = {"ImageName": "lab", "AppImageConfigName": {"Ref": "LabConfig"}}
+LAB: Template = {
+    "AWSTemplateFormatVersion": "2010-09-09",
+    "Resources": {
+        **STUDIO["Resources"],
+        "Lab": _resource("SageMaker::Image", ImageName="lab", ImageRoleArn=ROLE),
+        "LabConfig": _resource("SageMaker::AppImageConfig", AppImageConfigName="lab", JupyterLabAppImageConfig={}),
+        "Grace": _resource(
+            "SageMaker::UserProfile",
+            DomainId={"Ref": "Studio"},
+            UserProfileName="grace",
+            UserSettings={"JupyterLabAppSettings": {"CustomImages": [SUB]}},
+        ),
+    },
+}
+IMAGE = "Grace/UserSettings/JupyterLabAppSettings/CustomImages/0"
 OWNER, LANDING = "Notes/OwnershipSettings/OwnerUserProfileName", "Studio/DefaultUserSettings"
 HELPER = {
     "Type": "Custom::Users",
@@ -98,6 +114,13 @@ HELPER = {
         ),
         Case("HP-SCH-007", STUDIO, {"Tool/VpcConfig/SubnetIds": []}, {"Tool/VpcConfig": REMOVED}),
         Case("HP-SCH-007", STUDIO, {FILES: [{**EFS, **LUSTRE}]}, {FILES: [EFS, LUSTRE]}),
+        Case("HP-TXT-011", LAB, {f"{IMAGE}/ImageName": "Lab"}, {f"{IMAGE}/ImageName": "lab"}),
+        Case(
+            "HP-TXT-012",
+            LAB,
+            {"LabConfig/JupyterLabAppImageConfig": REMOVED, "LabConfig/CodeEditorAppImageConfig": {}},
+            {"LabConfig/CodeEditorAppImageConfig": {}},
+        ),
     ],
 )
 def test_a_mistake_gives_one_finding(case: Case) -> None:

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.analysis.texts import event_sources
 from tests.rules.catalogue.cases import REMOVED, edited
 from tests.rules.catalogue.templates import Template, findings
 from tests.rules.catalogue.text_bases import KEPT, att, function, resource, sending
+from tests.templates.models import model_of
 
 ROLE = "arn:aws:iam::123456789012:role/service"
 CODE = """
@@ -228,3 +230,25 @@ def test_fails_a_mistake(changes: dict[str, Any], message: str) -> None:
 )
 def test_what_may_be_right_is_believed(changes: dict[str, Any]) -> None:
     assert said(changes) == []
+
+
+RULE_OF_CLUSTER = """{{Resources: {{
+  Cluster: {{Type: AWS::SageMaker::Cluster, Properties: {{ClusterName: {}}}}},
+  Rule: {{Type: AWS::Events::Rule, Properties: {{EventPattern: {{source: [aws.sagemaker], detail: {{ClusterName: {}}}}}}}}}}}}}"""
+
+
+@pytest.mark.parametrize(
+    ("cluster", "names", "wrong"),
+    [
+        ("llm", "[llm]", False),
+        ("llm", "[vision]", True),
+        ("llm", "[vision, llm]", False),
+        ("llm", "[{prefix: l}]", False),
+        ("!Sub 'llm-${AWS::Region}'", "[llm-eu-west-1]", False),
+        ("!Sub 'llm-${AWS::Region}'", "[vision-eu-west-1]", True),
+        ("!Ref AWS::NoValue", "[vision]", False),
+    ],
+)
+def test_a_rule_is_for_the_cluster_of_its_template(cluster: str, names: str, wrong: bool) -> None:
+    (found,) = model_of(RULE_OF_CLUSTER.format(cluster, names)).resources("AWS::Events::Rule")
+    assert [one.path for one in event_sources.rule(found)] == ([("EventPattern", "detail", "ClusterName")] if wrong else [])
