@@ -86,7 +86,9 @@ def _is_named(resource: Resource, partner: Partner) -> bool:
 
 
 def _is_of_another(value: Value) -> bool:
-    """Whether a value is a single resource of AWS, and no value that a nested stack or a program gives."""
+    """Whether a value is a resource of AWS, or a list of such, and no value that a nested stack or a program gives."""
+    if isinstance(value, tuple):
+        return bool(value) and all(map(_is_of_another, value))
     target = target_of(value) if isinstance(value, Reference) else None
     return target is not None and target.type.startswith("AWS::") and target.type not in _GIVERS
 

@@ -119,7 +119,12 @@ def _mounted(resource: Resource) -> Iterator[Resource]:
 
 
 def to_file_system(source: Side, system: Resource) -> Iterator[Way]:
-    """The way to a file system of FSx that ends, or the way to a mount target, if none passes."""
+    """The way to a file system of FSx that ends, or that to a mount target of EFS.
+
+    That is the first way, if none passes, or none is in the zone, where alone the name of the file system resolves.
+
+    Source: https://docs.aws.amazon.com/efs/latest/ug/mounting-fs-mount-cmd-dns-name.html
+    """
     if system.type == FILE_SYSTEM:
         there = (way for way in file_system_ways(source, system) if way.source == source.name)
         yield from [way for way in there if way.end is not None][:1]
@@ -128,6 +133,17 @@ def to_file_system(source: Side, system: Resource) -> Iterator[Way]:
     ways = [way_to(source, side_of_target(one), Traffic("tcp", NFS), one, ("SubnetId",)) for one in targets]
     if ways and all(way.end is not None for way in ways):
         yield ways[0]
+    elif ways and all(_is_far(source, one) for one in targets):
+        (subnet,) = source.subnets or ()
+        says = f"is not in the zone of {subnet.resource.logical_id}, where the name of {system.logical_id} does not resolve"
+        hop = Hop(targets[0], False, says, ("SubnetId",), covers=tuple(targets[1:]))
+        yield Way.of(source.name, system.logical_id, Traffic("tcp", NFS), [hop])
+
+
+def _is_far(source: Side, target: Resource) -> bool:
+    """Whether a mount target is surely in another zone."""
+    places = side_of_target(target).subnets or ()
+    return bool(places) and all(one.zone.is_same(other.zone) is False for one in source.subnets or () for other in places)
 
 
 def _variables(resource: Resource) -> Value:

@@ -36,7 +36,8 @@ _VPN_GATEWAY = "AWS::EC2::VPNGateway"
 _VPN, _VPN_ROUTE = "AWS::EC2::VPNConnection", "AWS::EC2::VPNConnectionRoute"
 _EVERYWHERE = "0.0.0.0/0"
 _GATEWAYS = ("AWS::EC2::InternetGateway", "AWS::EC2::VPCGatewayAttachment")
-_SERVICE_STEMS = ("com.amazonaws.", "cn.com.amazonaws.")
+_SERVICE_STEMS = {"com.amazonaws.": "", "cn.com.amazonaws.": "", "aws.sagemaker.": "aws.sagemaker."}
+"""The beginnings of names of services before the region, with what is left of them without it."""
 _SERVICE = re.compile(r"^(cn\.)?com\.amazonaws\.[a-z]{2}[a-z-]*-\d\.")
 
 
@@ -326,7 +327,7 @@ def service_of(endpoint: Resource) -> str | None:
     if isinstance(name, Text):
         first, *rest = name.parts
         known = len(rest) == 2 and first in _SERVICE_STEMS and isinstance(rest[1], str) and rest[1].startswith(".")
-        return str(rest[1]).removeprefix(".") if known else None
+        return _SERVICE_STEMS[str(first)] + str(rest[1]).removeprefix(".") if known else None
     text = as_str(name)
     return None if text is None else _SERVICE.sub("", text)
 

@@ -133,6 +133,11 @@ EVENT_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     CLUSTER_STATE: {"ClusterStatus": _CLUSTER_STATUS},
     NODE_HEALTH: {"HealthSummary/HealthStatus": (HEALTHY, UNHEALTHY)},
     CLUSTER_EVENT: {"EventDetails/EventLevel": LEVELS},
+    "SageMaker Model Package State Change": {"ModelApprovalStatus": ("Approved", "Rejected", "PendingManualApproval")},
+    **{
+        f"SageMaker {job} Job State Change": {f"{job}JobStatus": ("InProgress", "Completed", "Failed", "Stopping", "Stopped")}
+        for job in ("Processing", "Training", "Transform")
+    },
     "CloudWatch Alarm State Change": {"state/value": ("ALARM", "OK", "INSUFFICIENT_DATA")},
     "EC2 Instance State-change Notification": {
         "state": ("pending", "running", "shutting-down", "stopped", "stopping", "terminated")
@@ -209,6 +214,23 @@ OF_OWN_RESOURCES: Mapping[str, str] = {
 """Sources whose events name resources of one service alone, with the service as ARNs spell it.
 
 Source: https://docs.aws.amazon.com/eventbridge/latest/ref/welcome.html
+"""
+
+NAMES_BY_TYPE: Mapping[str, tuple[str, tuple[str, ...], str]] = {
+    **dict.fromkeys(
+        ("SageMaker Endpoint State Change", "SageMaker Endpoint Deployment State Change"),
+        ("EndpointName", ("AWS::SageMaker::Endpoint",), "EndpointName"),
+    ),
+    "SageMaker Feature Group State Change": ("FeatureGroupName", ("AWS::SageMaker::FeatureGroup",), "FeatureGroupName"),
+    "SageMaker Model Package State Change": (
+        "ModelPackageGroupName",
+        ("AWS::SageMaker::ModelPackageGroup",),
+        "ModelPackageGroupName",
+    ),
+}
+"""The field of `detail` with the name of a resource, its types and its property, by the type of the event (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/automating-sagemaker-with-eventbridge.html
 """
 
 NAMES_IN_EVENTS: Mapping[str, tuple[str, tuple[str, ...], str]] = {

@@ -158,6 +158,7 @@ DIMENSION_VALUES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "EventBusName": {"AWS::Events::EventBus": ("Ref", "Name")},
     "FileSystemId": {"AWS::EFS::FileSystem": ("Ref", "FileSystemId"), "AWS::FSx::FileSystem": ("Ref", "FileSystemId")},
     "FunctionName": {"AWS::Lambda::Function": ("Ref",)},
+    "InferenceComponentName": {"AWS::SageMaker::InferenceComponent": ()},
     "InstanceId": {"AWS::EC2::Instance": ("Ref", "InstanceId")},
     "KeyId": {"AWS::KMS::Key": ("Ref", "KeyId")},
     "LoadBalancer": {"AWS::ElasticLoadBalancingV2::LoadBalancer": ("LoadBalancerFullName",)},

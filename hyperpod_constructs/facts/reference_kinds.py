@@ -56,6 +56,8 @@ _PREFIXES = _kind("the id of a prefix list", EC2_PrefixList=(None, "PrefixListId
 _KEY_PAIR = _kind("the name of a pair of keys", EC2_KeyPair=(None,))
 _DOMAIN = _kind("the id of a domain", SageMaker_Domain=(None, "DomainId"))
 _MODEL = _kind("the name of a model", SageMaker_Model=("ModelName",))
+_ENDPOINT = _kind("the name of an endpoint", SageMaker_Endpoint=("EndpointName",))
+_MONITORS = ("DataQuality", "ModelBias", "ModelExplainability", "ModelQuality")
 _REPOSITORY = _kind("the name of a repository", SageMaker_CodeRepository=("CodeRepositoryName",))
 _ROLE_NAME = _kind("the name of a role", IAM_Role=(None,))
 _SECRET = _kind("a secret", SecretsManager_Secret=(None, "Id"), SecretsManager_SecretTargetAttachment=(None, "Id"))
@@ -235,8 +237,15 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     },
     "AWS::SageMaker::EndpointConfig": {"ModelName": _MODEL},
     "AWS::SageMaker::InferenceComponent": {
-        "EndpointName": _kind("the name of an endpoint", SageMaker_Endpoint=("EndpointName",)),
+        "EndpointName": _ENDPOINT,
         "ModelName": _MODEL,
+    },
+    **{f"AWS::SageMaker::{job}JobDefinition": {"EndpointName": _ENDPOINT} for job in _MONITORS},
+    "AWS::SageMaker::MonitoringSchedule": {
+        "EndpointName": _ENDPOINT,
+        "MonitoringJobDefinitionName": _kind(
+            "the name of a definition", **{f"SageMaker_{job}JobDefinition": ("JobDefinitionName",) for job in _MONITORS}
+        ),
     },
     "AWS::SageMaker::NotebookInstance": {
         "AdditionalCodeRepositories": _REPOSITORY,

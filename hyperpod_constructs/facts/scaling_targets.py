@@ -38,6 +38,12 @@ NAMED: Mapping[str, tuple[str, ...]] = {
 }
 """The types whose resources such an id names (as of 2026-11-27)."""
 
+MONITORS = ("DataQuality", "ModelBias", "ModelExplainability", "ModelQuality")
+"""The kinds of jobs that monitor an endpoint by what it captures (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_EndpointInput.html
+"""
+
 BURSTABLE = ("ml.t2.",)
 """Instances behind a variant that is not scaled, by the begin of their types (as of 2026-11-27).
 

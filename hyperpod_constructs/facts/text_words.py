@@ -212,6 +212,16 @@ SSM_ACTIONS = (
 Source: https://docs.aws.amazon.com/systems-manager/latest/userguide/automation-actions.html
 """
 
+ENDPOINTS_APART = {
+    "sagemaker.notebook": "aws.sagemaker.REGION.notebook",
+    "sagemaker.studio": "aws.sagemaker.REGION.studio",
+}
+"""Endpoints that do not begin with com.amazonaws, by how they would be called if they did (as of 2026-11-27).
+
+Sources: https://docs.aws.amazon.com/sagemaker/latest/dg/notebook-interface-endpoint.html and
+https://docs.aws.amazon.com/sagemaker/latest/dg/studio-interface-endpoint.html
+"""
+
 ENDPOINT_NAMES = {
     "amp": "aps-workspaces",
     "cloudwatch": "monitoring",

@@ -177,6 +177,8 @@ NAMED: Mapping[str, tuple[str, ...]] = {
     "AWS::SageMaker::EndpointConfig": ("EndpointConfigName",),
     "AWS::SageMaker::Model": ("ModelName",),
     "AWS::SageMaker::NotebookInstance": ("NotebookInstanceName",),
+    "AWS::SageMaker::Space": ("DomainId", "SpaceName"),
+    "AWS::SageMaker::UserProfile": ("DomainId", "UserProfileName"),
     "AWS::SNS::Topic": ("TopicName",),
     "AWS::SQS::Queue": ("QueueName",),
     "AWS::SecretsManager::Secret": ("Name",),

@@ -236,3 +236,17 @@ SENDER = """Sender: {{Type: AWS::Lambda::Function, Properties: {{Runtime: python
 @pytest.mark.parametrize(("topic", "expected"), [("Alerts", []), ("Other", [("Sender", "sns", "ToSns")])])
 def test_the_policy_of_an_endpoint_allows_what_code_calls(topic: str, expected: list[tuple[str, str, str]]) -> None:
     assert ended(SENDER.format(topic=topic), READER, BUCKET, TO_S3) == expected
+
+
+FILES = """Files: {{Type: AWS::EFS::FileSystem}},
+  Here: {{Type: AWS::EC2::Subnet, Properties: {{VpcId: !Ref Vpc, CidrBlock: 10.0.3.0/24, AvailabilityZone: us-west-2a}}}},
+  There: {{Type: AWS::EC2::Subnet, Properties: {{VpcId: !Ref Vpc, CidrBlock: 10.0.4.0/24, AvailabilityZone: us-west-2b}}}},
+  Target: {{Type: AWS::EFS::MountTarget, Properties: {{FileSystemId: !Ref Files, SubnetId: !Ref {}, SecurityGroups: [!Ref Open]}}}},
+  Team: {{Type: AWS::SageMaker::Domain, Properties: {{VpcId: !Ref Vpc, SubnetIds: [!Ref Here],
+    DefaultUserSettings: {{SecurityGroups: [!Ref Open],
+      CustomFileSystemConfigs: [{{EFSFileSystemConfig: {{FileSystemId: !Ref Files}}}}]}}}}}},"""
+
+
+@pytest.mark.parametrize(("subnet", "ends"), [("Here", False), ("There", True)])
+def test_apps_mount_a_file_system_in_their_zone(subnet: str, ends: bool) -> None:
+    assert ended(FILES.format(subnet)) == ([("Team", "Files", "Target")] if ends else [])

@@ -47,6 +47,18 @@ def tracked(value: float) -> dict[str, Any]:
     return {"PolicyType": "TargetTrackingScaling", "TargetTrackingScalingPolicyConfiguration": configuration, **TARGETED}
 
 
+SERVERLESS = {"MemorySizeInMB": 2048, "MaxConcurrency": 5}
+
+
+def stored(kind: str, key: str) -> dict[str, Any]:
+    source = {"S3DataType": kind, "S3Uri": f"s3://models/{key}", "CompressionType": "None"}
+    return {"PrimaryContainer": {"ModelDataSource": {"S3DataSource": source}}}
+
+
+def monitored(schedule: str) -> dict[str, Any]:
+    return {"MonitoringScheduleConfig": {"ScheduleConfig": {"ScheduleExpression": schedule}}}
+
+
 def shifted(**size: int) -> dict[str, Any]:
     sizes = {name: {"Type": "CAPACITY_PERCENT", "Value": value} for name, value in size.items()}
     routing: dict[str, Any] = {"Type": "CANARY" if "CanarySize" in size else "LINEAR", "WaitIntervalInSeconds": 300, **sizes}
@@ -301,6 +313,43 @@ def volume(**settings: Any) -> dict[str, Any]:
             "AWS::SageMaker::UserProfile",
             {"UserSettings": {"JupyterServerAppSettings": {"LifecycleConfigArns": ["arn:a"]}}},
             {"UserSettings": {"JupyterServerAppSettings": {"LifecycleConfigArns": ["arn:a"], "DefaultResourceSpec": {}}}},
+        ),
+        (
+            "AWS::SageMaker::EndpointConfig",
+            {"ProductionVariants": ({"VariantName": "a", "ServerlessConfig": SERVERLESS},), "DataCaptureConfig": {}},
+            {"ProductionVariants": ({"VariantName": "a", "ServerlessConfig": SERVERLESS},)},
+        ),
+        (
+            "AWS::SageMaker::EndpointConfig",
+            {
+                "ProductionVariants": ({"VariantName": "a"}, {"VariantName": "b"}),
+                "ShadowProductionVariants": ({"VariantName": "c"},),
+            },
+            {"ProductionVariants": ({"VariantName": "a"},), "ShadowProductionVariants": ({"VariantName": "c"},)},
+        ),
+        ("AWS::SageMaker::Model", stored("S3Prefix", "llm"), stored("S3Prefix", "llm/")),
+        ("AWS::SageMaker::Model", stored("S3Object", "llm/"), stored("S3Object", "llm.bin")),
+        (
+            "AWS::SageMaker::Model",
+            {"PrimaryContainer": {"ModelDataUrl": "s3://a/b/"}},
+            {"PrimaryContainer": {"ModelDataUrl": "s3://a/b.tar.gz"}},
+        ),
+        ("AWS::SageMaker::MonitoringSchedule", monitored("cron(*/5 * ? * * *)"), monitored("cron(0 17/12 ? * * *)")),
+        ("AWS::SageMaker::MonitoringSchedule", monitored("rate(1 hour)"), monitored("cron(0 * ? * * *)")),
+        (
+            "AWS::SageMaker::ModelPackage",
+            {"ModelPackageGroupName": "llms", "ModelPackageName": "llm"},
+            {"ModelPackageGroupName": "llms"},
+        ),
+        (
+            "AWS::SageMaker::UserProfile",
+            {"UserSettings": {"DefaultLandingUri": "studio"}},
+            {"UserSettings": {"DefaultLandingUri": "app:JupyterServer:"}},
+        ),
+        (
+            "AWS::SageMaker::Space",
+            {"SpaceSettings": {"AppType": "JupyterLab", "CodeEditorAppSettings": {}}},
+            {"SpaceSettings": {"AppType": "JupyterLab", "JupyterLabAppSettings": {}}},
         ),
         (
             "AWS::EC2::VPCEndpoint",

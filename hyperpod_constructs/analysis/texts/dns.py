@@ -192,6 +192,9 @@ def _service(value: Value) -> Slips:
     if match[1] != HOLE and match[1] not in REGIONS:
         yield Slip(f"there is no region {match[1]}", "a region of AWS, or ${AWS::Region}", found=value)
         return
+    if service in text_words.ENDPOINTS_APART:
+        yield Slip(f"no service is named {service}", text_words.ENDPOINTS_APART[service], found=value)
+        return
     if HOLE not in service and service not in text_words.ENDPOINT_SERVICES and not service.startswith(("vpce", "vpce-svc")):
         near = text_words.ENDPOINT_NAMES.get(service) or typo_of(service, text_words.ENDPOINT_SERVICES)
         if near:

@@ -59,9 +59,16 @@ def stacks(rule: Resource) -> Slips:
 
 def _place(rule: Resource) -> tuple[tuple[str, ...], tuple[str, ...], str]:
     """Where the pattern has the name of a resource, the types of those, and their property with the name."""
-    sources = literals(rule.get("EventPattern", "source"))
-    place, types, key = events.NAMES_IN_EVENTS.get(sources[0] if len(sources) == 1 else "", ("", (), ""))
+    place, types, key = _named(rule)
     return ("EventPattern", "detail", *place.split("/")) if place else (), types, key
+
+
+def _named(rule: Resource) -> tuple[str, tuple[str, ...], str]:
+    """The field of events with the name of a resource, the types of those, and their property with it: by the only type of event,
+    else by the only source."""
+    kinds, sources = (literals(rule.get("EventPattern", one)) for one in ("detail-type", "source"))
+    found = events.NAMES_BY_TYPE.get(kinds[0]) if len(kinds) == 1 else None
+    return found or events.NAMES_IN_EVENTS.get(sources[0] if len(sources) == 1 else "", ("", (), ""))
 
 
 def arns(rule: Resource) -> Slips:
@@ -108,8 +115,7 @@ def _is_custom(resource: Resource) -> bool:
 
 def names(rule: Resource) -> Slips:
     """The names in a pattern are of resources of the app, if they look as if they should be."""
-    sources = literals(rule.get("EventPattern", "source"))
-    place, types, key = events.NAMES_IN_EVENTS.get(sources[0] if len(sources) == 1 else "", ("", (), ""))
+    place, types, key = _named(rule)
     path = ("detail", *place.split("/"))
     given = literals(rule.get("EventPattern", *path)) if place else []
     resources = list(rule.template.model.resources(*types)) if given else []

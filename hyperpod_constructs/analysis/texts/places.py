@@ -14,6 +14,7 @@ from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, WholeJudge
 from hyperpod_constructs.facts.named_by_text import USES
 from hyperpod_constructs.facts.numbered import NUMBERED
+from hyperpod_constructs.facts.scaling_targets import MONITORS
 from hyperpod_constructs.facts.texts import LANGUAGES, Language
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Either, Unknown, Value, alternatives_of
@@ -219,8 +220,10 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "replication_alarms": {"AWS::CloudWatch::Alarm": "MetricName"},
     "scaling": {
         "AWS::ApplicationAutoScaling::ScalableTarget": "ResourceId",
+        "AWS::ApplicationAutoScaling::ScalingPolicy": "TargetTrackingScalingPolicyConfiguration",
         "AWS::SageMaker::Endpoint": "DeploymentConfig",
         "AWS::SageMaker::InferenceComponent": "VariantName",
+        **{f"AWS::SageMaker::{job}JobDefinition": "RoleArn" for job in MONITORS},
     },
     "schedule_calls": {"AWS::Scheduler::Schedule": "Target"},
     "schedules": {

@@ -12,18 +12,21 @@ from collections.abc import Mapping
 
 from hyperpod_constructs.analysis.references.forms import gives_arn
 from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
+from hyperpod_constructs.analysis.texts.metrics import asked_of, published
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.arn_forms import FORMS
-from hyperpod_constructs.facts.scaling_targets import BURSTABLE, IDS, NAMED
+from hyperpod_constructs.facts.instance_types import instance_type, is_instance_type
+from hyperpod_constructs.facts.scaling_targets import BURSTABLE, IDS, MONITORS, NAMED
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_int, at
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_bool, as_float, as_int, at
 
 _NAME = re.compile(r"[A-Z]+")
 _TABLE = "AWS::DynamoDB::Table"
 _ENDPOINT, _CONFIG = "AWS::SageMaker::Endpoint", "AWS::SageMaker::EndpointConfig"
+_TARGET, _POLICY = "AWS::ApplicationAutoScaling::ScalableTarget", "AWS::ApplicationAutoScaling::ScalingPolicy"
 _COMPONENT = "AWS::SageMaker::InferenceComponent"
 _ID = "ResourceId"
 
@@ -89,10 +92,63 @@ def endpoint(resource: Resource) -> Slips:
 
 
 def component(resource: Resource) -> Slips:
-    """A component is on a variant that its endpoint has."""
+    """A component is on a variant that its endpoint has, that has no model of its own, and whose instances it fits."""
     endpoint = resource_of(resource.get("EndpointName"), _ENDPOINT)
     name = known(resource.get("VariantName")) or ""
-    yield from _unknown(_config(endpoint.get() if endpoint is not None else ABSENT), name, ("VariantName",), name)
+    config = _config(endpoint.get() if endpoint is not None else ABSENT)
+    yield from _unknown(config, name, ("VariantName",), name)
+    variant = _variants(config).get(name, {})
+    if config is not None and variant.get("ModelName", ABSENT) is not ABSENT:
+        message = f"the variant {name} of {config.logical_id} has a model of its own, and takes no components"
+        yield Slip(message, "a variant without ModelName", ("VariantName",), name)
+    yield from _too_large(resource, known(variant.get("InstanceType", ABSENT)) or "")
+
+
+def _too_large(resource: Resource, instance: str) -> Slips:
+    """What a component asks for that an instance does not have."""
+    facts = instance_type(instance) if is_instance_type(instance) else None
+    if facts is None or facts.vcpus is None or facts.memory_gib is None:
+        return
+    path = ("Specification", "ComputeResourceRequirements")
+    sizes: dict[str, float] = {
+        "NumberOfAcceleratorDevicesRequired": 0 if facts.accelerator is None else facts.accelerator.count,
+        "NumberOfCpuCoresRequired": facts.vcpus,
+        "MinMemoryRequiredInMb": facts.memory_gib * 1024,
+    }
+    for key, most in sizes.items():
+        asked = as_float(resource.get(*path, key))
+        if asked is not None and asked > most:
+            yield Slip(f"{key} is {asked:g}, and an {instance} has {most:g}", f"at most {most:g}", (*path, key), asked)
+
+
+def monitor(resource: Resource) -> Slips:
+    """An endpoint that is monitored captures what it is asked."""
+    job = resource.type.rpartition("::")[2].removesuffix("JobDefinition")
+    path = (f"{job}JobInput", "EndpointInput", "EndpointName")
+    endpoint = resource_of(resource.get(*path), _ENDPOINT)
+    config = _config(endpoint.get() if endpoint is not None else ABSENT)
+    capture = ABSENT if config is None else config.get("DataCaptureConfig")
+    off = as_bool(at(capture, "EnableCapture")) is False
+    if config is not None and (capture is ABSENT or off):
+        message = f"{config.logical_id} captures no data that could be monitored"
+        yield Slip(message, "an endpoint with DataCaptureConfig", path, resource.get(*path), dead=True)
+
+
+def policy(resource: Resource) -> Slips:
+    """A metric that a policy follows is published, and is that of what it scales."""
+    path = ("TargetTrackingScalingPolicyConfiguration", "CustomizedMetricSpecification")
+    metric = resource.get(*path)
+    if not isinstance(metric, Mapping):
+        return
+    yield from published(asked_of(metric, *path, model=resource.template.model))
+    scaled = resource_of(resource.get("ScalingTargetId"), _TARGET)
+    mine = {one for one in references(scaled.get(_ID)) if one.type == _ENDPOINT} if scaled is not None else set()
+    for index, one in entries(metric.get("Dimensions", ABSENT)):
+        named = {other for other in references(mapping(one).get("Value", ABSENT)) if other.type == _ENDPOINT}
+        if mine and named and not mine & named:
+            names = listed(other.logical_id for other in mine)
+            message = f"the metric is of {listed(other.logical_id for other in named)}, and the policy scales {names}"
+            yield Slip(message, names, (*path, "Dimensions", index, "Value"), mapping(one).get("Value", ABSENT), dead=True)
 
 
 def _config(endpoint: Value) -> Resource | None:
@@ -158,7 +214,9 @@ def _name(part: Value) -> str:
 
 JUDGES: Mapping[Language, Judge] = {}
 WHOLES: Mapping[str, WholeJudge] = {
-    "AWS::ApplicationAutoScaling::ScalableTarget": target,
+    _TARGET: target,
+    _POLICY: policy,
     _COMPONENT: component,
     _ENDPOINT: endpoint,
+    **dict.fromkeys((f"AWS::SageMaker::{job}JobDefinition" for job in MONITORS), monitor),
 }

@@ -26,6 +26,37 @@ def subnet(block: str, zone: str) -> dict[str, Any]:
     return resource("EC2::Subnet", VpcId=ref("Vpc"), CidrBlock=block, AvailabilityZone=zone)
 
 
+STEPS = {
+    "Jobs": resource(
+        "ApplicationAutoScaling::ScalableTarget",
+        ServiceNamespace="sagemaker",
+        ScalableDimension="sagemaker:variant:DesiredInstanceCount",
+        ResourceId="endpoint/jobs/variant/all",
+        MinCapacity=1,
+        MaxCapacity=4,
+    ),
+    "More": resource(
+        "ApplicationAutoScaling::ScalingPolicy",
+        PolicyName="more",
+        PolicyType="StepScaling",
+        ScalingTargetId=ref("Jobs"),
+        StepScalingPolicyConfiguration={
+            "AdjustmentType": "ChangeInCapacity",
+            "StepAdjustments": [{"MetricIntervalLowerBound": 0, "ScalingAdjustment": 1}],
+        },
+    ),
+    "Full": resource(
+        "CloudWatch::Alarm",
+        Namespace="Jobs",
+        MetricName="Waiting",
+        Statistic="Average",
+        Period=60,
+        EvaluationPeriods=2,
+        Threshold=5,
+        ComparisonOperator="GreaterThanThreshold",
+        AlarmActions=[ref("More")],
+    ),
+}
 STRICT = {"RuleOrder": "STRICT_ORDER"}
 SCRIPT = "#!/bin/bash\n/opt/aws/bin/cfn-signal -e 0 --stack ${AWS::StackName} --resource Tool"
 INTERFACES = [
@@ -222,11 +253,28 @@ NETWORK: Template = {
             AppNetworkAccessType="VpcOnly",
             DefaultUserSettings={"ExecutionRole": "arn:aws:iam::123456789012:role/studio", "SecurityGroups": [ref("Group")]},
         ),
+        "Apps": resource(
+            "EC2::SecurityGroupIngress",
+            GroupId=ref("Group"),
+            IpProtocol="tcp",
+            FromPort=8192,
+            ToPort=65535,
+            SourceSecurityGroupId=ref("Group"),
+        ),
         "ForStudio": resource(
             "EC2::VPCEndpoint",
             VpcEndpointType="Interface",
             VpcId=ref("Vpc"),
             ServiceName={"Fn::Sub": "com.amazonaws.${AWS::Region}.sagemaker.api"},
+            PrivateDnsEnabled=True,
+            SubnetIds=[ref("A")],
+            SecurityGroupIds=[ref("Group")],
+        ),
+        "ForRuntime": resource(
+            "EC2::VPCEndpoint",
+            VpcEndpointType="Interface",
+            VpcId=ref("Vpc"),
+            ServiceName={"Fn::Sub": "com.amazonaws.${AWS::Region}.sagemaker.runtime"},
             PrivateDnsEnabled=True,
             SubnetIds=[ref("A")],
             SecurityGroupIds=[ref("Group")],
@@ -484,6 +532,7 @@ BESIDE_WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("HP-TXT-012", ACL, {"Acl/Scope": "CLOUDFRONT"}),
     ("HP-DEP-005", ACL, {"AclHere": REMOVED}),
     ("HP-DEP-005", {}, {"Way": REMOVED}),
+    ("HP-DEP-005", STEPS, {"Full/AlarmActions": [ref("Mail")], "Mail": resource("SNS::Topic")}),
     ("HP-SCH-007", SITE, {"Site/DistributionConfig/DefaultCacheBehavior/TargetOriginId": "tools"}),
     ("HP-SCH-007", CHECK, {"Check/HealthCheckConfig/SearchString": "ready"}),
     ("HP-SCH-007", CHECK, {"Check/HealthCheckConfig/IPAddress": "10.0.0.9"}),
@@ -501,6 +550,7 @@ BESIDE_WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("HP-REACH-010", TO_TOOL, {"ToolFromCaller/FromPort": 8080, "ToolFromCaller/ToPort": 8080}),
     ("HP-REACH-006", {}, {"ForStudio/PrivateDnsEnabled": False}),
     ("HP-REACH-006", SCRATCH, {"Scratch/SecurityGroupIds": REMOVED}),
+    ("HP-REACH-006", {}, {"Apps": REMOVED}),
     ("HP-TXT-007", {}, {SOURCE: {"RulesString": PASS}}),
     (
         "HP-TXT-007",

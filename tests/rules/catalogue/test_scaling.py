@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.analysis.texts.scaling import component, endpoint, target
+from hyperpod_constructs.analysis.texts.scaling import component, endpoint, monitor, policy, target
 from hyperpod_constructs.templates.model import Model
 from tests.templates.models import model_of
 
@@ -124,3 +124,73 @@ def test_a_component_is_on_a_variant_that_the_endpoint_has(variant: str, wrong: 
     template = ENDPOINT.format("InstanceType: ml.g5.xlarge", "endpoint/chat/variant/all").replace("Target:", part)
     (resource,) = model_of(template).resources("AWS::SageMaker::InferenceComponent")
     assert [one.path for one in component(resource)] == ([("VariantName",)] if wrong else [])
+
+
+def part(variant: str, **asked: int) -> list[tuple[Any, ...]]:
+    sizes = ", ".join(f"{key}: {value}" for key, value in asked.items())
+    text = f"""Part: {{Type: AWS::SageMaker::InferenceComponent, Properties: {{
+      EndpointName: !GetAtt Endpoint.EndpointName, VariantName: all,
+      Specification: {{ComputeResourceRequirements: {{{sizes}}}}}}}}}, Target:"""
+    (found,) = model_of(ENDPOINT.format(variant, "endpoint/chat/variant/all").replace("Target:", text)).resources(
+        "AWS::SageMaker::InferenceComponent"
+    )
+    return [one.path for one in component(found)]
+
+
+NEEDS = ("Specification", "ComputeResourceRequirements")
+
+
+@pytest.mark.parametrize(
+    ("variant", "asked", "paths"),
+    [
+        ("InstanceType: ml.g5.12xlarge", {"NumberOfAcceleratorDevicesRequired": 4, "MinMemoryRequiredInMb": 65536}, []),
+        ("InstanceType: ml.g5.12xlarge, ModelName: llm", {}, [("VariantName",)]),
+        (
+            "InstanceType: ml.g5.12xlarge",
+            {"NumberOfAcceleratorDevicesRequired": 5},
+            [(*NEEDS, "NumberOfAcceleratorDevicesRequired")],
+        ),
+        ("InstanceType: ml.g5.12xlarge", {"NumberOfCpuCoresRequired": 49}, [(*NEEDS, "NumberOfCpuCoresRequired")]),
+        ("InstanceType: ml.g5.12xlarge", {"MinMemoryRequiredInMb": 196609}, [(*NEEDS, "MinMemoryRequiredInMb")]),
+        ("InstanceType: ml.m5.xlarge", {"NumberOfAcceleratorDevicesRequired": 1}, [(*NEEDS, "NumberOfAcceleratorDevicesRequired")]),
+        ("InstanceType: ml.unknown9.xlarge", {"NumberOfCpuCoresRequired": 999}, []),
+    ],
+)
+def test_a_component_fits_the_instances_of_its_variant(variant: str, asked: dict[str, int], paths: list[Any]) -> None:
+    assert part(variant, **asked) == paths
+
+
+@pytest.mark.parametrize(
+    ("capture", "wrong"),
+    [("DataCaptureConfig: {EnableCapture: true},", False), ("DataCaptureConfig: {EnableCapture: false},", True), ("", True)],
+)
+def test_an_endpoint_that_is_monitored_captures_data(capture: str, wrong: bool) -> None:
+    job = """Job: {Type: AWS::SageMaker::DataQualityJobDefinition, Properties: {DataQualityJobInput: {EndpointInput: {
+      EndpointName: !GetAtt Endpoint.EndpointName}}}}, Target:"""
+    template = ENDPOINT.format("InstanceType: ml.m5.xlarge", "endpoint/chat/variant/all").replace("Target:", job)
+    model = model_of(template.replace("ProductionVariants", f"{capture} ProductionVariants"))
+    (found,) = model.resources("AWS::SageMaker::DataQualityJobDefinition")
+    at = ("DataQualityJobInput", "EndpointInput", "EndpointName")
+    assert [one.path for one in monitor(found)] == ([at] if wrong else [])
+
+
+METRIC = ("TargetTrackingScalingPolicyConfiguration", "CustomizedMetricSpecification")
+
+
+@pytest.mark.parametrize(
+    ("space", "name", "path"),
+    [
+        ("AWS/SageMaker", "Endpoint.EndpointName", None),
+        ("AWS/SageMaker", "Other.EndpointName", (*METRIC, "Dimensions", 0, "Value")),
+        ("AWS/Sagemaker", "Endpoint.EndpointName", (*METRIC, "Namespace")),
+    ],
+)
+def test_a_policy_follows_a_metric_of_what_it_scales(space: str, name: str, path: tuple[Any, ...] | None) -> None:
+    scaling = f"""Other: {{Type: AWS::SageMaker::Endpoint, Properties: {{EndpointConfigName: other}}}},
+      Policy: {{Type: AWS::ApplicationAutoScaling::ScalingPolicy, Properties: {{ScalingTargetId: !Ref Target,
+        {METRIC[0]}: {{{METRIC[1]}: {{Namespace: {space}, MetricName: ApproximateBacklogSizePerInstance,
+          Dimensions: [{{Name: EndpointName, Value: !GetAtt {name}}}]}}}}}}}}, Target:"""
+    id_ = "!Sub 'endpoint/${Endpoint.EndpointName}/variant/all'"
+    model = model_of(ENDPOINT.format("InstanceType: ml.m5.xlarge", id_).replace("Target:", scaling))
+    (found,) = model.resources("AWS::ApplicationAutoScaling::ScalingPolicy")
+    assert [one.path for one in policy(found)] == ([path] if path else [])

@@ -386,6 +386,13 @@ MISTAKES: list[tuple[str, str, str, Any, str]] = [
     ("names", "HP-TXT-010", "Zone/Name", "train..internal", "is no domain name"),
     ("names", "HP-TXT-010", "Endpoint/ServiceName", {"Fn::Sub": "com.amazonaws.${AWS::Region}.ecr-dkr"}, "the nearest is ecr.dkr"),
     ("names", "HP-TXT-010", "Endpoint/ServiceName", "com.amazonaws.us-west-2.ssm-messages", "the nearest is ssmmessages"),
+    (
+        "names",
+        "HP-TXT-010",
+        "Endpoint/ServiceName",
+        "com.amazonaws.us-west-2.sagemaker.studio",
+        "no service is named sagemaker.studio",
+    ),
     ("names", "HP-TXT-010", "Endpoint/ServiceName", "com.amazonaws.us-west-9.ssm", "no region us-west-9"),
     ("names", "HP-TXT-010", "Endpoint/ServiceName", "s3", "no service is named 's3'"),
     ("names", "HP-TXT-010", "Alarm/AlarmActions/0", att("Topic", "TopicName"), "write !Ref Topic"),

@@ -252,3 +252,14 @@ RULE_OF_CLUSTER = """{{Resources: {{
 def test_a_rule_is_for_the_cluster_of_its_template(cluster: str, names: str, wrong: bool) -> None:
     (found,) = model_of(RULE_OF_CLUSTER.format(cluster, names)).resources("AWS::Events::Rule")
     assert [one.path for one in event_sources.rule(found)] == ([("EventPattern", "detail", "ClusterName")] if wrong else [])
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("chatters", False), ("chaters", True), ("vision", False)])
+def test_a_rule_names_a_group_of_packages_as_it_is_called(name: str, wrong: bool) -> None:
+    template = f"""{{Resources: {{
+      Group: {{Type: AWS::SageMaker::ModelPackageGroup, Properties: {{ModelPackageGroupName: chatters}}}},
+      Rule: {{Type: AWS::Events::Rule, Properties: {{EventPattern: {{source: [aws.sagemaker],
+        detail-type: [SageMaker Model Package State Change], detail: {{ModelPackageGroupName: [{name}]}}}}}}}}}}}}"""
+    (found,) = model_of(template).resources("AWS::Events::Rule")
+    at = ("EventPattern", "detail", "ModelPackageGroupName", 0)
+    assert [one.path for one in event_sources.rule(found)] == ([at] if wrong else [])
