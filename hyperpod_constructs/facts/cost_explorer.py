@@ -9,3 +9,10 @@ REQUEST_USD = 0.01
 # Billing data changes up to three times a day, so that the costs of a day are complete about a day later. 13 months are kept.
 # Source: https://docs.aws.amazon.com/cost-management/latest/userguide/ce-api-best-practices.html
 MOST_DAYS = 365
+
+# Source: https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_budgets_Budget.html
+FILTERS = (
+    *("AZ", "BillingEntity", "CostCategory", "InstanceType", "InvoicingEntity", "LegalEntityName", "LinkedAccount", "Operation"),
+    *("PurchaseType", "RecordType", "Region", "Service", "TagKeyValue", "UsageType", "UsageTypeGroup"),
+)
+"""Dimensions by which budgets filter costs (as of 2026-11-27, read, not measured); there may be others."""

@@ -240,6 +240,7 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
         "EndpointName": _ENDPOINT,
         "ModelName": _MODEL,
     },
+    "AWS::SageMaker::Model": {"Image": _kind("the address of an image", ECR_Repository=("RepositoryUri",))},
     **{f"AWS::SageMaker::{job}JobDefinition": {"EndpointName": _ENDPOINT} for job in _MONITORS},
     "AWS::SageMaker::MonitoringSchedule": {
         "EndpointName": _ENDPOINT,

@@ -166,7 +166,8 @@ def of_parameters_once(hits: Iterable[Hit]) -> Iterator[Hit]:
         giver = "export" if isinstance(cause, str) else "output" if isinstance(cause, tuple) and len(cause) == 3 else "parameter"
         more = f"; its {giver} also gives {places}" if others else ""
         covers = (*first.covers, *(one.resource for one in others)) if others else first.covers
-        yield replace(first, message=f"{first.message}{more}", covers=covers)
+        doubts = (*first.doubts, *((one.resource, one.path) for one in others))
+        yield replace(first, message=f"{first.message}{more}", covers=covers, doubts=doubts)
 
 
 def _name(path: Path) -> str:

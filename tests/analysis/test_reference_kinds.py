@@ -90,3 +90,28 @@ def test_what_is_wrong_in_one_text_is_said_at_once() -> None:
     )
     (found,) = wrong_kinds(model_of(f"{{Resources: {{{user}}}}}"))
     assert "which is an ARN; arn in" in found.message
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties", "wrong"),
+    [
+        ("AWS::SageMaker::MlflowTrackingServer", "ArtifactStoreUri: !Sub 's3://${Bucket}/mlflow'", False),
+        ("AWS::SageMaker::MlflowTrackingServer", "ArtifactStoreUri: !Sub 's3://${Bucket.Arn}/mlflow'", True),
+        ("AWS::IAM::ManagedPolicy", "PolicyDocument: {Statement: [{Resource: !Sub 'arn:aws:s3:::${Bucket.Arn}/*'}]}", True),
+        ("AWS::IAM::ManagedPolicy", "PolicyDocument: {Statement: [{Resource: !Sub '${Bucket.Arn}/*'}]}", False),
+        ("AWS::SageMaker::Model", "PrimaryContainer: {Image: !Sub '${Images.RepositoryUri}:3'}", False),
+        ("AWS::SageMaker::Model", "PrimaryContainer: {Image: !Sub '${Images.Arn}:3'}", True),
+        ("AWS::SageMaker::Model", "PrimaryContainer: {Image: !Ref Bucket}", True),
+    ],
+)
+def test_texts_have_names_where_an_arn_is_none(kind: str, properties: str, wrong: bool) -> None:
+    things = "Bucket: {Type: AWS::S3::Bucket}, Images: {Type: AWS::ECR::Repository},"
+    model = model_of(f"{{Resources: {{{things} User: {{Type: {kind}, Properties: {{{properties}}}}}}}}}")
+    assert bool(wrong_kinds(model)) is wrong
+
+
+def test_an_arn_in_several_addresses_is_one_mistake() -> None:
+    user = "{Type: AWS::SageMaker::MlflowTrackingServer, Properties: {ArtifactStoreUri: !Sub 's3://${Bucket.Arn}/a'}}"
+    (found,) = wrong_kinds(model_of(f"{{Resources: {{Bucket: {{Type: AWS::S3::Bucket}}, One: {user}, Other: {user}}}}}"))
+    assert found.message.endswith("the same in Other")
+    assert [one.logical_id for one in found.covers] == ["Other"]

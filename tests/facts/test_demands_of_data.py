@@ -327,6 +327,17 @@ def volume(**settings: Any) -> dict[str, Any]:
             },
             {"ProductionVariants": ({"VariantName": "a"},), "ShadowProductionVariants": ({"VariantName": "c"},)},
         ),
+        (
+            "AWS::SageMaker::FeatureGroup",
+            {"FeatureDefinitions": ({"FeatureName": "a"}, {"FeatureName": "a"}), "OnlineStoreConfig": {}},
+            {"FeatureDefinitions": ({"FeatureName": "a"}, {"FeatureName": "b"}), "OnlineStoreConfig": {}},
+        ),
+        ("AWS::SageMaker::FeatureGroup", {}, {"OfflineStoreConfig": {}, "RoleArn": "arn:a"}),
+        (
+            "AWS::SageMaker::FeatureGroup",
+            {"OnlineStoreConfig": {"EnableOnlineStore": False}},
+            {"OnlineStoreConfig": {"EnableOnlineStore": True}},
+        ),
         ("AWS::SageMaker::Model", stored("S3Prefix", "llm"), stored("S3Prefix", "llm/")),
         ("AWS::SageMaker::Model", stored("S3Object", "llm/"), stored("S3Object", "llm.bin")),
         (

@@ -73,6 +73,9 @@ def _judged(call: Call) -> Iterator[Misreference]:
         number = listed(counts) if len(counts) < 4 else f"{counts[0]} to {counts[-1]}"
         message = f"{call.name} takes {number} arguments, not {len(call.argument)}"
         yield call.mistake(message, len(call.argument), f"{number} arguments")
+    elif call.name == "Fn::Join" and isinstance(call.argument[0], dict):
+        given = next(iter(call.argument[0]), "")
+        yield call.mistake(f"the delimiter of Fn::Join is {given}, a function", given, "a text, such as a comma")
     elif call.name in _JUDGES:
         resolve = call.template.resolver.resolve
         said = _JUDGES[call.name]([resolve(one) for one in call.argument]) if call.name != "Fn::FindInMap" else _keys(call)

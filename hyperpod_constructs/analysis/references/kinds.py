@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.references.forms import arns_of, gives_arn, is_of_another_type, node_at, takes_arn, type_named
@@ -26,6 +28,9 @@ _TOKEN = ReferenceKind(
     },
 )
 """What answers for a custom resource."""
+_OF_BUCKETS = re.compile(r"s3://|arn:aws[a-z-]*:s3:::")
+_IMAGES = ("Image", "ImageUri", "TrainingImage")
+"""Properties whose address of an image may have a tag behind it."""
 _ADDRESSES = ("endpoint", "url", "hostname")
 """Ends of keys with an address in a text in JSON."""
 
@@ -36,6 +41,7 @@ def wrong_kinds(model: Model) -> tuple[Misreference, ...]:
 
 
 def _wrong_kinds(model: Model) -> Iterator[Misreference]:
+    texts: list[tuple[Resource, Path, Text]] = []
     for resource in model.resources():
         custom = resource.type.startswith(_CUSTOM)
         leaves = list(placed_leaves(resource.get())) if custom or property_schema(resource.type) is not None else []
@@ -47,6 +53,26 @@ def _wrong_kinds(model: Model) -> Iterator[Misreference]:
         for path, leaf in () if custom or resource.type == NESTED_STACK else leaves:
             if isinstance(leaf, Text) and leaf.references:
                 yield from _of_text(resource, path, leaf)
+                texts.append((resource, path, leaf))
+    yield from _in_buckets(texts)
+
+
+def _in_buckets(leaves: Iterable[tuple[Resource, Path, Text]]) -> Iterator[Misreference]:
+    """ARNs where an address or an ARN of S3 has the name of its bucket; each ARN once, with all its places."""
+    places = ((part, (resource, path, text)) for resource, path, text in leaves for part in _buckets_of(text))
+    for reference, ((resource, path, text), *others) in grouped(places).items():
+        also = enumerated(dict.fromkeys(one.logical_id for one, _, _ in others if one is not resource))
+        message = f"the name of a bucket is {_given(reference)}, which is an ARN{f'; the same in {also}' if also else ''}"
+        doubts = tuple((one, place) for one, place, _ in others)
+        covers = tuple(dict.fromkeys(one for one, _, _ in others))
+        yield Misreference(resource, path, message, text, "the name of the bucket, by Ref", covers=covers, doubts=doubts)
+
+
+def _buckets_of(text: Text) -> Iterator[Reference]:
+    """The ARN behind the begin of an address or an ARN of S3."""
+    first, second = text.parts[0], text.parts[1] if len(text.parts) > 1 else None
+    if isinstance(first, str) and _OF_BUCKETS.fullmatch(first) and isinstance(second, Reference) and gives_arn(second):
+        yield second
 
 
 def _of_text(resource: Resource, path: Path, text: Text) -> Iterator[Misreference]:
@@ -54,6 +80,10 @@ def _of_text(resource: Resource, path: Path, text: Text) -> Iterator[Misreferenc
     name = next((str(one) for one in reversed(path) if isinstance(one, str)), "")
     joined = len(text.references) > 1 and any(isinstance(part, str) and "," in part for part in text.parts)
     wanted = kind_of(resource.type, name) if joined and node_at(resource.type, path) is not None else None
+    first = text.parts[0]
+    image = kind_of(resource.type, name) if name in _IMAGES and isinstance(first, Reference) else None
+    if image is not None and isinstance(first, Reference) and _is_other(first, image):
+        yield Misreference(resource, path, f"{name} begins with {_given(first)}", text, f"{image.words}: {_sources(image)}")
     if wanted is not None:
         message = f"{name} is a list of {len(text.references)} in one text"
         yield Misreference(resource, path, message, text, f"{wanted.words}; Fn::Split divides a list, and Fn::Select takes one")

@@ -13,6 +13,7 @@ from hyperpod_constructs.analysis.schema.violation import listed, quoted
 from hyperpod_constructs.analysis.texts.reading import HOLE, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts import receivers
+from hyperpod_constructs.facts.arn_forms import FORMS
 from hyperpod_constructs.facts.property_schemas import attributes
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import target_of
@@ -31,7 +32,8 @@ def _of_reference(reference: Reference) -> str | None:
     """The service of the ARN that a reference gives; empty if it surely gives no ARN, `None` if nobody knows."""
     type_, attribute = target_of(reference).type, reference.attribute
     if type_ not in receivers.ARN_SOURCES:
-        return None
+        form = FORMS.get(type_)
+        return "" if form is not None and attribute in form.names else None
     service, given = receivers.ARN_SOURCES[type_]
     if attribute is not None and attribute not in (attributes(type_) or (attribute,)):
         return None
@@ -48,7 +50,8 @@ def arn_of(value: Value, services: tuple[str, ...]) -> Slips:
         if found == "":
             spelled_out = "Ref" if value.attribute is None else f"its {value.attribute}"
             target = target_of(value)
-            meant = "; write " + _right(target.logical_id, target.type) if receivers.ARN_SOURCES[target.type][0] in services else ""
+            service = receivers.ARN_SOURCES.get(target.type, ("", ()))[0]
+            meant = "; write " + _right(target.logical_id, target.type) if service in services else ""
             yield Slip(
                 f"{quoted(value)} is no ARN: {spelled_out} of {target.type} gives another value{meant}", allowed, found=value
             )

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hyperpod_constructs.analysis.schema.violation import listed
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.facts.cost_explorer import FILTERS
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_float, as_str
@@ -21,7 +24,8 @@ _MOST_PERCENT, _LEAST_PART = 1000.0, 1000.0
 
 
 def notifications(budget: Resource) -> Slips:
-    """The notifications of a budget."""
+    """The filters and the notifications of a budget."""
+    yield from _filters(budget)
     daily = as_str(budget.get("Budget", "TimeUnit")) == "DAILY"
     seen: set[tuple[object, ...]] = set()
     for index, one in entries(budget.get(_LIST)):
@@ -37,6 +41,15 @@ def notifications(budget: Resource) -> Slips:
             yield slip.below(_LIST, index, "Notification")
         for slip in _subscribers(mapping(one)):
             yield slip.below(_LIST, index, "Subscribers")
+
+
+def _filters(budget: Resource) -> Slips:
+    """Filters are called as the dimensions of costs."""
+    for name, value in mapping(budget.get("Budget", "CostFilters")).items():
+        near = typo_of(name, FILTERS)
+        if near is not None:
+            message = f"costs have no dimension {name}; the nearest is {near}"
+            yield Slip(message, listed(FILTERS), ("Budget", "CostFilters", name), value)
 
 
 def _limit(budget: Resource, notification: Mapping[str, Value]) -> Slips:

@@ -48,6 +48,7 @@ def test_correct_budgets_have_no_finding() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
+        ("Cost/Budget/CostFilters", {"Services": ["Amazon SageMaker"]}, "costs have no dimension Services; the nearest is Service"),
         (f"{SENT}/2/Notification/Threshold", 80, "two notifications are for ACTUAL GREATER_THAN 80"),
         (f"{SENT}/0/Subscribers/2", {"SubscriptionType": "SNS", "Address": TOPIC}, "2 subscribers of the type SNS"),
         ("Cost/Budget/TimeUnit", "DAILY", "a daily budget has no forecasts"),

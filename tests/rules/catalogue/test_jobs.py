@@ -12,7 +12,7 @@ from tests.rules.catalogue.templates import Template, findings
 from tests.rules.catalogue.text_bases import KEPT, att, function, resource
 
 ROLE = "arn:aws:iam::123456789012:role/service"
-RULES = ("HP-TXT-007", "HP-TXT-011", "HP-TXT-012", "HP-SCH-007", "HP-REF-012")
+RULES = ("HP-TXT-006", "HP-TXT-007", "HP-TXT-011", "HP-TXT-012", "HP-SCH-007", "HP-REF-012")
 SPEC = 'version: 0.2\nphases:\n  build:\n    commands:\n      - make\nartifacts:\n  files: ["**/*"]\n'
 PART = "schemaVersion: 1.0\nphases:\n  - name: build\n    steps: []\n"
 MODELS: dict[str, Any] = {
@@ -124,6 +124,7 @@ BASE: Template = {
             FeatureGroupName="samples",
             RecordIdentifierFeatureName="sample_id",
             EventTimeFeatureName="time",
+            OnlineStoreConfig={"EnableOnlineStore": True},
             FeatureDefinitions=[
                 {"FeatureName": "sample_id", "FeatureType": "Integral"},
                 {"FeatureName": "time", "FeatureType": "String"},
@@ -168,6 +169,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"Release/Stages/0/Actions/0/Configuration": {"S3Bucket": "code", "S3Key": "a"}}, "an action of S3 has no S3ObjectKey"),
     ({"Release/Stages/1/Actions/0/Configuration/ProjectName": att("Build")}, "ProjectName is Arn of Build"),
     (started("Data"), "Models has no parameter 'Data'"),
+    ({**started("Input"), "Nightly/Targets/0/Arn": {"Ref": "Models"}}, "is no ARN: Ref of AWS::SageMaker::Pipeline"),
     (models(Parameters=[]), "reads Parameters.Input, which is not there"),
     (models(Steps=[MODELS["Steps"][0], {**MODELS["Steps"][1], "DependsOn": ["Lock"]}]), "depends on 'Lock', which is no step"),
     (models(Steps=[MODELS["Steps"][0], MODELS["Steps"][0]]), "two steps are named 'Look'"),

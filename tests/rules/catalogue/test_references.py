@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.analysis.references.exports import unmatched
+from hyperpod_constructs.analysis.references.functions import wrong_calls
 from hyperpod_constructs.analysis.references.parameters import wrong_parameters
 from hyperpod_constructs.rules.checking import check
 from hyperpod_constructs.templates.documents import Document
@@ -589,7 +590,12 @@ ZFS = {
     ("kind", "attribute", "wrong", "right"),
     [
         ("DynamoDB::Table", "StreamArn", {}, {"StreamSpecification": {"StreamViewType": "KEYS_ONLY"}}),
-        ("EC2::VPCEndpoint", "DnsEntries", {"VpcEndpointType": "Gateway"}, {"VpcEndpointType": "Interface"}),
+        (
+            "EC2::VPCEndpoint",
+            "DnsEntries",
+            {"VpcEndpointType": "Gateway", "RouteTableIds": ["rtb-1"]},
+            {"VpcEndpointType": "Interface"},
+        ),
         ("EC2::VPCEndpoint", "NetworkInterfaceIds", {}, {"VpcEndpointType": {"Ref": "Kind"}}),
         ("EKS::Cluster", "EncryptionConfigKeyArn", {}, {"EncryptionConfig": [{}]}),
         ("FSx::FileSystem", "LustreMountName", ZFS, {"FileSystemType": "LUSTRE"}),
@@ -619,3 +625,24 @@ def test_settings_decide_on_attributes(kind: str, attribute: str, wrong: dict[st
 
 def att(attribute: str) -> dict[str, object]:
     return {"Fn::GetAtt": ["Other", attribute]}
+
+
+@pytest.mark.parametrize(
+    ("file", "rules"),
+    [("network.yaml", ["HP-REF-005"]), ("netwrok.yaml", []), ("storage.yaml", [])],
+)
+def test_a_template_that_is_nearly_called_so_is_meant(file: str, rules: list[str]) -> None:
+    url = {"Fn::Sub": "https://templates.s3.${AWS::Region}.amazonaws.com/netwrok.yaml"}
+    parent = {"Resources": {"Network": {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": url}}}}
+    documents = [
+        Document(name="main", body=raw_template(parent), file=Path("main.yaml")),
+        Document(name="other", body=raw_template({"Resources": {}}), file=Path(file)),
+    ]
+    assert [one.rule for one in check(Model(documents))] == rules
+
+
+@pytest.mark.parametrize(("delimiter", "wrong"), [(",", False), ({"Ref": "AWS::Region"}, True)])
+def test_the_delimiter_of_a_join_is_a_text(delimiter: Any, wrong: bool) -> None:
+    outputs = {"All": {"Value": {"Fn::Join": [delimiter, ["a", "b"]]}}}
+    found = wrong_calls(Model.of({"t": {"Resources": {}, "Outputs": outputs}}))
+    assert [one.found for one in found] == (["Ref"] if wrong else [])
