@@ -38,6 +38,14 @@ NAMED: Mapping[str, tuple[str, ...]] = {
 }
 """The types whose resources such an id names (as of 2026-11-27)."""
 
+NAMES: Mapping[str, str] = {
+    "dynamodb:index": "TableName",
+    "dynamodb:table": "TableName",
+    "sagemaker:inference-component": "InferenceComponentName",
+    "sagemaker:variant": "EndpointName",
+}
+"""Their property with the name that is the second part of such an id (as of 2026-11-27)."""
+
 MONITORS = ("DataQuality", "ModelBias", "ModelExplainability", "ModelQuality")
 """The kinds of jobs that monitor an endpoint by what it captures (as of 2026-11-27).
 

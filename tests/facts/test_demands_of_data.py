@@ -328,6 +328,11 @@ def volume(**settings: Any) -> dict[str, Any]:
             {"ProductionVariants": ({"VariantName": "a"},), "ShadowProductionVariants": ({"VariantName": "c"},)},
         ),
         (
+            "AWS::EC2::Route",
+            {"RouteTableId": "rtb-1", "DestinationPrefixListId": "sg-1", "NatGatewayId": "nat-1"},
+            {"RouteTableId": "rtb-1", "DestinationPrefixListId": "pl-1", "NatGatewayId": "nat-1"},
+        ),
+        (
             "AWS::SageMaker::FeatureGroup",
             {"FeatureDefinitions": ({"FeatureName": "a"}, {"FeatureName": "a"}), "OnlineStoreConfig": {}},
             {"FeatureDefinitions": ({"FeatureName": "a"}, {"FeatureName": "b"}), "OnlineStoreConfig": {}},

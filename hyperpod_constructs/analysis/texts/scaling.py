@@ -15,9 +15,10 @@ from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
 from hyperpod_constructs.analysis.texts.metrics import asked_of, published
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts.arn_forms import FORMS
 from hyperpod_constructs.facts.instance_types import instance_type, is_instance_type
-from hyperpod_constructs.facts.scaling_targets import BURSTABLE, IDS, MONITORS, NAMED
+from hyperpod_constructs.facts.scaling_targets import BURSTABLE, IDS, MONITORS, NAMED, NAMES
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
@@ -41,6 +42,9 @@ def target(resource: Resource) -> Slips:
     elif form is not None and (stranger := _stranger(value, kind)) is not None:
         message = f"{_ID} names {stranger.logical_id}, an {stranger.type}, and {dimension} is of {form}"
         yield Slip(message, f"the name of an {NAMED[kind][0]}", (_ID,), value)
+    elif kind in NAMES and (near := _misspelled(resource, kind, value)) is not None:
+        message = f"no {NAMED[kind][0]} is called {(known(value) or '').split('/')[1]}; the nearest is {near}"
+        yield Slip(message, near, (_ID,), value)
     elif dimension and dimension.startswith("sagemaker:variant:"):
         yield from _variant(resource, dimension, value)
     elif dimension and dimension.startswith("dynamodb:"):
@@ -176,6 +180,13 @@ def _endpoint(resource: Resource, value: Value) -> Value:
     if not named and len(found) == 4:
         named = [one for one in resource.template.model.resources(_ENDPOINT) if known(one.get("EndpointName")) == found[1]]
     return named[0].get() if len(named) == 1 else ABSENT
+
+
+def _misspelled(resource: Resource, kind: str, value: Value) -> str | None:
+    """The name that was meant, where an id has nearly that of a resource."""
+    parts = (known(value) or "").split("/")
+    names = [known(one.get(NAMES[kind])) for one in resource.template.model.resources(*NAMED[kind])]
+    return typo_of(parts[1], [one for one in names if one]) if len(parts) > 1 else None
 
 
 def _stranger(value: Value, kind: str) -> Resource | None:

@@ -28,6 +28,7 @@ ENDPOINT = """{{Resources: {{
         ("InstanceType: ml.g5.xlarge", "endpoint/chat/variant/AllTraffic", "ResourceId"),
         ("InstanceType: ml.g5.xlarge", "!Sub 'endpoint/${Endpoint.EndpointName}/variant/one'", "ResourceId"),
         ("InstanceType: ml.g5.xlarge", "endpoint/other/variant/AllTraffic", None),
+        ("InstanceType: ml.g5.xlarge", "endpoint/Chat/variant/all", "ResourceId"),
         ("ServerlessConfig: {MaxConcurrency: 5}", "endpoint/chat/variant/all", "ScalableDimension"),
     ],
 )
