@@ -139,3 +139,19 @@ def test_a_function_may_write_into_the_group_of_its_name(group: str, own: Any, c
     program = function("def handler(event, context):\n    pass\n", **given)
     template = {"Resources": {"F": program, "R": {"Type": "AWS::IAM::Role", "Properties": role}, "G": lines}}
     assert [one.rule for one in findings(template, rules="HP-PERM")] == ["HP-PERM-002"] * count
+
+
+SEND = """
+import os
+import boto3
+def handler(event, context):
+    boto3.client("sns").publish(TopicArn=os.environ["TOPIC"], Message="x")
+"""
+
+
+@pytest.mark.parametrize(("topic", "wrong"), [({"Ref": "T"}, False), ({"Fn::GetAtt": ["T", "TopicName"]}, True), ("arn", False)])
+def test_code_passes_arns_where_it_must(topic: Any, wrong: bool) -> None:
+    topic_ = {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "t"}}
+    template = {"Resources": {"T": topic_, "F": function(SEND, Environment={"Variables": {"TOPIC": topic}})}}
+    said = [one.path for one in findings(template, rules="HP-TXT")]
+    assert said == (["Properties/Environment/Variables/TOPIC"] if wrong else [])
