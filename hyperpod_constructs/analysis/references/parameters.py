@@ -11,12 +11,10 @@ from hyperpod_constructs.analysis.references.places import Misreference, entry, 
 from hyperpod_constructs.analysis.schema.formats import format_words, has_format
 from hyperpod_constructs.analysis.schema.patterns import compiled
 from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
-from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts.parameter_types import FORMATS, FROM_SSM, TYPES, is_list, item
 from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.doubts import key_of
 from hyperpod_constructs.templates.model import Model, Resource, Template
-from hyperpod_constructs.templates.nesting import template_file_name
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import ABSENT, Value, as_float, as_int, as_items, as_str, is_known
 
@@ -74,15 +72,9 @@ def wrong_parameters(model: Model) -> Iterator[Misreference]:
 
 
 def wrong_arguments(model: Model) -> Iterator[Misreference]:
-    """Parameters that a nested stack lacks, receives without having them, or does not take with this value; templates that are not
-    there, where one is nearly called so."""
-    files = [root.document.file.name for root in model.roots.values() if root.document.file is not None]
+    """Parameters that a nested stack lacks, receives without having them, or does not take with this value."""
     for stack in model.resources(NESTED_STACK):
         given = stack.get("Parameters")
-        name = "" if stack.nested is not None else (template_file_name(stack.raw) or "").rpartition("/")[2]
-        if (near := typo_of(name, files)) is not None:
-            message = f"no template is called {name}; the nearest is {near}"
-            yield Misreference(stack, ("TemplateURL",), message, stack.get("TemplateURL"), near)
         if stack.nested is None or not (given is ABSENT or isinstance(given, Mapping)):
             continue
         known = names(stack.nested, "Parameters")

@@ -14,7 +14,9 @@ from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts.named_by_text import NAMES, SCOPES, USES
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import references
+from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.nesting import template_file_name
 
 _CUSTOM = ("Custom::", "AWS::CloudFormation::CustomResource")
 
@@ -36,6 +38,16 @@ def names(resource: Resource) -> Slips:
             elif written and written not in there and (scope := _whole_scope(resource, owner, others)) is not None:
                 allowed = ", ".join(one or "" for one in there) or f"the name of an {owner} of the templates"
                 yield Slip(f"no {owner} of {scope.logical_id} is called {written}", allowed, place, value)
+
+
+def template(stack: Resource) -> Slips:
+    """The file of a nested stack is one of the templates, if one of those that nothing nests is nearly called so."""
+    roots = stack.template.model.roots.values() if stack.nested is None else ()
+    files = [root.document.file.name for root in roots if root.document.file is not None]
+    name = (template_file_name(stack.raw) or "").rpartition("/")[2] if files else ""
+    near = typo_of(name, files)
+    if near is not None:
+        yield Slip(f"no template is called {name}; the nearest is {near}", near, ("TemplateURL",))
 
 
 def _whole_scope(user: Resource, owner: str, others: Sequence[Resource]) -> Resource | None:
@@ -64,4 +76,4 @@ def _awaited(resource: Resource, owner: str, given: list[str | None]) -> str | N
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = dict.fromkeys(USES, names)
+WHOLES: Mapping[str, WholeJudge] = {**dict.fromkeys(USES, names), NESTED_STACK: template}

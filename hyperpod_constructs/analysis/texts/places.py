@@ -16,6 +16,7 @@ from hyperpod_constructs.facts.named_by_text import USES
 from hyperpod_constructs.facts.numbered import NUMBERED
 from hyperpod_constructs.facts.scaling_targets import MONITORS
 from hyperpod_constructs.facts.texts import LANGUAGES, Language
+from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Either, Unknown, Value, alternatives_of
 
@@ -199,7 +200,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "machines": {"AWS::StepFunctions::StateMachine": ""},
     "state_data": {"AWS::StepFunctions::StateMachine": ""},
     "metrics": {"AWS::CloudWatch::AnomalyDetector": "", "AWS::CloudWatch::MetricStream": ""},
-    "near_names": dict.fromkeys(USES, ""),
+    "near_names": {**dict.fromkeys(USES, ""), NESTED_STACK: "TemplateURL"},
     "model_pipelines": {
         "AWS::Events::Rule": "Targets",
         "AWS::SageMaker::Pipeline": "PipelineDefinition",

@@ -629,7 +629,7 @@ def att(attribute: str) -> dict[str, object]:
 
 @pytest.mark.parametrize(
     ("file", "rules"),
-    [("network.yaml", ["HP-REF-005"]), ("netwrok.yaml", []), ("storage.yaml", [])],
+    [("network.yaml", ["HP-TXT-010"]), ("netwrok.yaml", []), ("storage.yaml", [])],
 )
 def test_a_template_that_is_nearly_called_so_is_meant(file: str, rules: list[str]) -> None:
     url = {"Fn::Sub": "https://templates.s3.${AWS::Region}.amazonaws.com/netwrok.yaml"}
