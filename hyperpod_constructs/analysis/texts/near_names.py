@@ -16,7 +16,8 @@ from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.nesting import template_file_name
+from hyperpod_constructs.templates.nesting import is_url, template_file_name
+from hyperpod_constructs.templates.values import as_str
 
 _CUSTOM = ("Custom::", "AWS::CloudFormation::CustomResource")
 
@@ -41,8 +42,9 @@ def names(resource: Resource) -> Slips:
 
 
 def template(stack: Resource) -> Slips:
-    """The file of a nested stack is one of the templates, if one of those that nothing nests is nearly called so."""
-    roots = stack.template.model.roots.values() if stack.nested is None else ()
+    """The file in the address of a nested stack is one of the templates, if one of those that nothing nests is nearly called so."""
+    url = as_str(stack.get("TemplateURL"))
+    roots = stack.template.model.roots.values() if stack.nested is None and (url is None or is_url(url)) else ()
     files = [root.document.file.name for root in roots if root.document.file is not None]
     name = (template_file_name(stack.raw) or "").rpartition("/")[2] if files else ""
     near = typo_of(name, files)
