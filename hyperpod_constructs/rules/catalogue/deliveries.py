@@ -48,7 +48,6 @@ def _place(one: Refused) -> Resource | None:
     title="receivers let the services in that try them when a resource is made",
     why="the service tries the receiver, is refused, and the stack rolls back",
     source=_NOTIFICATIONS,
-    silences=("HP-POL-008",),
 )
 def receivers_are_open_at_once(model: Model) -> Iterator[Hit]:
     yield from _hits(model, tested=True)
