@@ -12,7 +12,7 @@ from tests.cli.terminal import in_terminal
 from tests.docs.operated import is_operated
 from tests.docs.operated import printed as run_on_cluster
 from tests.rules.catalogue.cases import REMOVED, edited
-from tests.rules.catalogue.templates import slurm
+from tests.rules.catalogue.templates import KEPT, slurm
 
 COLUMNS = 100
 _NOT_KEPT = {"FileSystem/.DeletionPolicy": REMOVED, "FileSystem/.UpdateReplacePolicy": REMOVED}
@@ -41,7 +41,11 @@ _NO_ANSWERS = {
     },
 }
 _LATE_BLOCK = {
-    "Added": {"Type": "AWS::EC2::VPCCidrBlock", "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.1.0.0/16"}},
+    "Added": {
+        "Type": "AWS::EC2::VPCCidrBlock",
+        **KEPT,
+        "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.1.0.0/16"},
+    },
     "NodeSubnet/CidrBlock": "10.1.0.0/17",
 }
 _WRONG_TEXTS = {

@@ -1,0 +1,44 @@
+"""Demands on resources that others name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.analysis.schema.named import unmet_demands
+from hyperpod_constructs.templates.model import Model
+
+
+def att(name: str) -> dict[str, Any]:
+    return {"Fn::GetAtt": [name, "Arn"]}
+
+
+def rule(**queue: Any) -> dict[str, Any]:
+    target = {"Id": "a", "Arn": att("Topic"), "DeadLetterConfig": {"Arn": att("Lost")}}
+    return {
+        "Rule": {"Type": "AWS::Events::Rule", "Properties": {"Targets": [target]}},
+        "Lost": {"Type": "AWS::SQS::Queue", "Properties": queue},
+    }
+
+
+def endpoint(alarm: Any) -> dict[str, Any]:
+    config = {"AutoRollbackConfiguration": {"Alarms": [{"AlarmName": alarm}]}}
+    return {
+        "Endpoint": {"Type": "AWS::SageMaker::Endpoint", "Properties": {"DeploymentConfig": config}},
+        "Alarm": {"Type": "AWS::CloudWatch::Alarm", "Properties": {}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("resources", "named"),
+    [
+        (rule(), []),
+        (rule(FifoQueue=False), []),
+        (rule(FifoQueue=True), ["Lost"]),
+        (endpoint({"Ref": "Alarm"}), []),
+        (endpoint(att("Alarm")), ["Alarm"]),
+    ],
+)
+def test_what_is_named_meets_the_demands(resources: dict[str, Any], named: list[str]) -> None:
+    assert [one.named.logical_id for one in unmet_demands(Model.of({"t": {"Resources": resources}}))] == named
