@@ -26,6 +26,11 @@ class Partner(NamedTuple):
     words: str
     beside: frozenset[str] = frozenset()
 
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of a partner, each once."""
+        return tuple(dict.fromkeys(type_ for type_, _ in self.names))
+
 
 _ANY, _BUT = "*", " but "
 

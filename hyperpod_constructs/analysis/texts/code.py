@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import ast
 
 _CODE = ("Code", "ZipFile")
+_OF_MODULES = ("nodejs", "python", "ruby")
+"""The families of runtimes whose handler is a module and a function in it."""
 _LONGEST = 1 << 16
 _LONGEST_NAME = 64
 _NEWER = re.compile(r"""\b[rR]?[fFtT][rR]?["']|^\s*type\s+\w+|^\s*(?:async\s+)?(?:def|class)\s+\w+\[|^\s*except\s+\w+,""")
@@ -38,6 +40,8 @@ def inline_code(function: Resource) -> Slips:
     """The code of a function: its language, its syntax, its handler and what it imports."""
     text = spelled(function.get(*_CODE))
     runtime, handler = known(function.get("Runtime")), known(function.get("Handler"))
+    if not text and handler and "." not in handler and _family(runtime or "") in _OF_MODULES:
+        yield Slip(f"the handler {handler!r} names no function", f"{handler}.FUNCTION", ("Handler",), handler, dead=True)
     if not text or text.strip() == HOLE or runtime is None or len(runtime) > _LONGEST_NAME:
         return
     family = _family(runtime)

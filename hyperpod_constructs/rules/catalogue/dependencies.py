@@ -124,7 +124,7 @@ def ways_are_open_first(early: Early) -> Hit:
 )
 def nothing_is_alone(model: Model) -> Iterator[Hit]:
     for resource, found in grouped((one.resource, one.partner) for one in alone(model)).items():
-        words = " and ".join(f"no {' or '.join(type_ for type_, _ in one.names)}, which {one.words}" for one in found)
+        words = " and ".join(f"no {' or '.join(one.types)}, which {one.words}" for one in found)
         yield Hit(resource, (), f"{resource.logical_id} has {words}")
 
 

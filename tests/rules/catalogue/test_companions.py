@@ -539,7 +539,7 @@ CASES = [
         {"Function/ReservedConcurrentExecutions": 0},
         {"Function/ReservedConcurrentExecutions": 1},
     ),
-    Case("HP-SCH-007", BASE, {"Function/Handler": "handler"}, {"Function/Handler": "index.handler"}),
+    Case("HP-TXT-011", BASE, {"Function/Handler": "handler"}, {"Function/Handler": "index.handler"}),
     Case(
         "HP-TXT-011",
         BASE,
