@@ -68,6 +68,7 @@ MODULES: Mapping[str, Topic] = {
     "delivery": Topic.DELIVERY,
     "dns": Topic.NAME,
     "documents": Topic.DOCUMENT,
+    "endpoints": Topic.NAME,
     "event_patterns": Topic.PATTERN,
     "event_sources": Topic.PATTERN,
     "flow_logs": Topic.LOGS,
@@ -222,6 +223,8 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "scaling": {
         "AWS::ApplicationAutoScaling::ScalableTarget": "ResourceId",
         "AWS::ApplicationAutoScaling::ScalingPolicy": "TargetTrackingScalingPolicyConfiguration",
+    },
+    "endpoints": {
         "AWS::SageMaker::Endpoint": "DeploymentConfig",
         "AWS::SageMaker::InferenceComponent": "VariantName",
         **{f"AWS::SageMaker::{job}JobDefinition": "RoleArn" for job in MONITORS},

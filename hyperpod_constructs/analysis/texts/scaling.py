@@ -1,8 +1,7 @@
 """Targets of Application Auto Scaling, whose ids are of what is scaled; tables with units, and variants that endpoints have.
 
-Sources: https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html,
-https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html and
-https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BlueGreenUpdatePolicy.html
+Sources: https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html and
+https://docs.aws.amazon.com/sagemaker/latest/dg/endpoint-auto-scaling-zero-instances.html
 """
 
 from __future__ import annotations
@@ -11,24 +10,22 @@ import re
 from collections.abc import Mapping
 
 from hyperpod_constructs.analysis.references.forms import gives_arn
-from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
+from hyperpod_constructs.analysis.schema.violation import listed, quoted
+from hyperpod_constructs.analysis.texts.endpoints import ENDPOINT, config_of, unknown_variant, variants_of
 from hyperpod_constructs.analysis.texts.metrics import asked_of, published
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts.arn_forms import FORMS
-from hyperpod_constructs.facts.instance_types import instance_type, is_instance_type
-from hyperpod_constructs.facts.scaling_targets import BURSTABLE, IDS, MONITORS, NAMED, NAMES
+from hyperpod_constructs.facts.scaling_targets import BURSTABLE, IDS, NAMED, NAMES
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_bool, as_float, as_int, at
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_int
 
 _NAME = re.compile(r"[A-Z]+")
 _TABLE = "AWS::DynamoDB::Table"
-_ENDPOINT, _CONFIG = "AWS::SageMaker::Endpoint", "AWS::SageMaker::EndpointConfig"
 _TARGET, _POLICY = "AWS::ApplicationAutoScaling::ScalableTarget", "AWS::ApplicationAutoScaling::ScalingPolicy"
-_COMPONENT = "AWS::SageMaker::InferenceComponent"
 _ID = "ResourceId"
 
 
@@ -56,9 +53,9 @@ def target(resource: Resource) -> Slips:
 
 def _variant(resource: Resource, dimension: str, value: Value) -> Slips:
     """A variant that the endpoint has; one without servers has no instances to scale."""
-    config, name = _config(_endpoint(resource, value)), (spelled(value) or "").rpartition("/")[2]
-    yield from _unknown(config, name, (_ID,), value)
-    found = _variants(config).get(name, {})
+    config, name = config_of(_endpoint(resource, value)), (spelled(value) or "").rpartition("/")[2]
+    yield from unknown_variant(config, name, (_ID,), value)
+    found = variants_of(config).get(name, {})
     if (
         config is not None
         and dimension.endswith(":DesiredInstanceCount")
@@ -84,60 +81,6 @@ def _instances(resource: Resource, config: Resource, name: str, variant: Mapping
         yield Slip(message, "1 or more; 0 for a variant of components, or one that is asynchronous", ("MinCapacity",), 0)
 
 
-def endpoint(resource: Resource) -> Slips:
-    """A deployment has time for its own pauses."""
-    path = ("DeploymentConfig", "BlueGreenUpdatePolicy")
-    policy = resource.get(*path)
-    most, last = (as_int(at(policy, key)) for key in ("MaximumExecutionTimeoutInSeconds", "TerminationWaitInSeconds"))
-    total = (last or 0) + (as_int(at(policy, "TrafficRoutingConfiguration", "WaitIntervalInSeconds")) or 0)
-    if most is not None and total >= most:
-        message = f"the deployment waits {total} seconds, and ends after {most}"
-        yield Slip(message, f"more than {total}", (*path, "MaximumExecutionTimeoutInSeconds"), most)
-
-
-def component(resource: Resource) -> Slips:
-    """A component is on a variant that its endpoint has, that has no model of its own, and whose instances it fits."""
-    endpoint = resource_of(resource.get("EndpointName"), _ENDPOINT)
-    name = known(resource.get("VariantName")) or ""
-    config = _config(endpoint.get() if endpoint is not None else ABSENT)
-    yield from _unknown(config, name, ("VariantName",), name)
-    variant = _variants(config).get(name, {})
-    if config is not None and variant.get("ModelName", ABSENT) is not ABSENT:
-        message = f"the variant {name} of {config.logical_id} has a model of its own, and takes no components"
-        yield Slip(message, "a variant without ModelName", ("VariantName",), name)
-    yield from _too_large(resource, known(variant.get("InstanceType", ABSENT)) or "")
-
-
-def _too_large(resource: Resource, instance: str) -> Slips:
-    """What a component asks for that an instance does not have."""
-    facts = instance_type(instance) if is_instance_type(instance) else None
-    if facts is None or facts.vcpus is None or facts.memory_gib is None:
-        return
-    path = ("Specification", "ComputeResourceRequirements")
-    sizes: dict[str, float] = {
-        "NumberOfAcceleratorDevicesRequired": 0 if facts.accelerator is None else facts.accelerator.count,
-        "NumberOfCpuCoresRequired": facts.vcpus,
-        "MinMemoryRequiredInMb": facts.memory_gib * 1024,
-    }
-    for key, most in sizes.items():
-        asked = as_float(resource.get(*path, key))
-        if asked is not None and asked > most:
-            yield Slip(f"{key} is {asked:g}, and an {instance} has {most:g}", f"at most {most:g}", (*path, key), asked)
-
-
-def monitor(resource: Resource) -> Slips:
-    """An endpoint that is monitored captures what it is asked."""
-    job = resource.type.rpartition("::")[2].removesuffix("JobDefinition")
-    path = (f"{job}JobInput", "EndpointInput", "EndpointName")
-    endpoint = resource_of(resource.get(*path), _ENDPOINT)
-    config = _config(endpoint.get() if endpoint is not None else ABSENT)
-    capture = ABSENT if config is None else config.get("DataCaptureConfig")
-    off = as_bool(at(capture, "EnableCapture")) is False
-    if config is not None and (capture is ABSENT or off):
-        message = f"{config.logical_id} captures no data that could be monitored"
-        yield Slip(message, "an endpoint with DataCaptureConfig", path, resource.get(*path), dead=True)
-
-
 def policy(resource: Resource) -> Slips:
     """A metric that a policy follows is published, and is that of what it scales."""
     path = ("TargetTrackingScalingPolicyConfiguration", "CustomizedMetricSpecification")
@@ -146,39 +89,21 @@ def policy(resource: Resource) -> Slips:
         return
     yield from published(asked_of(metric, *path, model=resource.template.model))
     scaled = resource_of(resource.get("ScalingTargetId"), _TARGET)
-    mine = {one for one in references(scaled.get(_ID)) if one.type == _ENDPOINT} if scaled is not None else set()
+    mine = {one for one in references(scaled.get(_ID)) if one.type == ENDPOINT} if scaled is not None else set()
     for index, one in entries(metric.get("Dimensions", ABSENT)):
-        named = {other for other in references(mapping(one).get("Value", ABSENT)) if other.type == _ENDPOINT}
+        named = {other for other in references(mapping(one).get("Value", ABSENT)) if other.type == ENDPOINT}
         if mine and named and not mine & named:
             names = listed(other.logical_id for other in mine)
             message = f"the metric is of {listed(other.logical_id for other in named)}, and the policy scales {names}"
             yield Slip(message, names, (*path, "Dimensions", index, "Value"), mapping(one).get("Value", ABSENT), dead=True)
 
 
-def _config(endpoint: Value) -> Resource | None:
-    return resource_of(at(endpoint, "EndpointConfigName"), _CONFIG)
-
-
-def _variants(config: Resource | None) -> Mapping[str, Mapping[str, Value]]:
-    """The variants of a configuration by their names; none if one is not known."""
-    variants = [mapping(one) for _, one in entries(config.get("ProductionVariants"))] if config is not None else []
-    names = [known(one.get("VariantName", ABSENT)) for one in variants]
-    return {name: one for name, one in zip(names, variants, strict=True) if name} if None not in names else {}
-
-
-def _unknown(config: Resource | None, name: str, path: tuple[str, ...], value: Value) -> Slips:
-    """A name that no variant of a configuration has."""
-    names = list(_variants(config))
-    if config is not None and names and name and HOLE not in name and name not in names:
-        yield Slip(f"{config.logical_id} has no variant {name}{meant(name, names)}", listed(names), path, value)
-
-
 def _endpoint(resource: Resource, value: Value) -> Value:
     """The properties of the endpoint that an id names, by a reference or by the text of its name."""
-    named = [one for one in references(value) if one.type == _ENDPOINT]
+    named = [one for one in references(value) if one.type == ENDPOINT]
     found = (spelled(value) or "").split("/")
     if not named and len(found) == 4:
-        named = [one for one in resource.template.model.resources(_ENDPOINT) if known(one.get("EndpointName")) == found[1]]
+        named = [one for one in resource.template.model.resources(ENDPOINT) if known(one.get("EndpointName")) == found[1]]
     return named[0].get() if len(named) == 1 else ABSENT
 
 
@@ -224,10 +149,4 @@ def _name(part: Value) -> str:
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {
-    _TARGET: target,
-    _POLICY: policy,
-    _COMPONENT: component,
-    _ENDPOINT: endpoint,
-    **dict.fromkeys((f"AWS::SageMaker::{job}JobDefinition" for job in MONITORS), monitor),
-}
+WHOLES: Mapping[str, WholeJudge] = {_TARGET: target, _POLICY: policy}

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.analysis.texts.scaling import component, endpoint, monitor, policy, target
+from hyperpod_constructs.analysis.texts.endpoints import component, endpoint, monitor
+from hyperpod_constructs.analysis.texts.scaling import policy, target
 from hyperpod_constructs.templates.model import Model
 from tests.templates.models import model_of
 
