@@ -262,12 +262,14 @@ def test_a_nested_stack_receives_its_parameters(given: Any, rules: list[str]) ->
 
 def test_a_value_for_a_nested_stack_is_one_mistake_there_and_inside() -> None:
     """The subnet that is given as a VPC is wrong as the parameter of the stack, and as the VPC of the group in it."""
-    group = {"Type": "AWS::EC2::SecurityGroup", "Properties": {"GroupDescription": "x", "VpcId": {"Ref": "Id"}}}
-    child = {"Parameters": {"Id": {"Type": "AWS::EC2::VPC::Id"}}, "Resources": {"Group": group}}
-    given = {"TemplateURL": "child.yaml", "Parameters": {"Id": {"Ref": "NodeSubnet"}}}
-    body = edited(SLURM, {"Child": {"Type": "AWS::CloudFormation::Stack", "Properties": given}})
+    group = {"Type": "AWS::EC2::SecurityGroup", "Properties": {"GroupDescription": "x", "VpcId": {"Ref": "VpcId"}}}
+    child = {"Parameters": {"VpcId": {"Type": "AWS::EC2::VPC::Id"}}, "Resources": {"Group": group}}
+    given = {"TemplateURL": "child.yaml", "Parameters": {"VpcId": {"Fn::ImportValue": "lab-subnet"}}}
+    body = {"Resources": {"Child": {"Type": "AWS::CloudFormation::Stack", "Properties": given}}}
+    network = with_sections(SLURM, Outputs={"Subnet": {"Value": {"Ref": "NodeSubnet"}, "Export": {"Name": "lab-subnet"}}})
     inner = Document(name="t/Child", body=raw_template(child))
-    found = check(Model([Document(name="t", body=raw_template(body), nested={"Child": inner})]))
+    parent = Document(name="t", body=raw_template(body), nested={"Child": inner})
+    found = check(Model([Document(name="network", body=raw_template(network)), parent]))
     assert [one.rule for one in found if one.rule.startswith("HP-REF")] == ["HP-REF-012"]
 
 
