@@ -21,6 +21,7 @@ from hyperpod_constructs.templates.values import (
     UNKNOWN,
     Reference,
     Value,
+    alternatives_of,
     as_int,
     as_items,
     as_str,
@@ -229,8 +230,8 @@ def security_groups(model: Model) -> SecurityGroups:
 
 def is_list_of_aws(prefix_list: Value) -> bool:
     """Whether a prefix list is surely one of AWS, which has addresses of its services, and none of a VPC."""
-    name = as_str(prefix_list)
-    return name is not None and LIST_OF_AWS.fullmatch(name) is not None
+    names = [as_str(one) for one in alternatives_of(prefix_list)]
+    return all(name is not None and LIST_OF_AWS.fullmatch(name) is not None for name in names)
 
 
 def is_resource(value: Value, resource: Resource) -> bool | None:

@@ -24,6 +24,7 @@ from hyperpod_constructs.templates.values import (
     UNKNOWN,
     Part,
     Text,
+    Unknown,
     Value,
     agreed,
     alternatives_of,
@@ -306,15 +307,25 @@ def _find_in_map(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
         default = resolver.resolve(options["DefaultValue"]) if isinstance(options, dict) and "DefaultValue" in options else UNKNOWN
 
     def combine(names: tuple[Value, ...]) -> Value:
-        first, second, third = (as_str(name) for name in names)
-        if first is None or second is None or third is None:
-            return UNKNOWN
-        found: Value = scope.mapping(first)
-        for key in (second, third):
-            found = found.get(key, ABSENT) if isinstance(found, Mapping) else ABSENT
-        return (UNKNOWN if default is ABSENT else default) if found is ABSENT else found
+        first = as_str(names[0])
+        found: tuple[Value, ...] = (UNKNOWN if first is None else scope.mapping(first),)
+        for key in names[1:]:
+            found = tuple(value for one in found for value in _under(one, key))
+        missing = UNKNOWN if default is ABSENT else default
+        open_to_default = () if default is ABSENT or all(as_str(key) is not None for key in names) else (default,)
+        return either((*(missing if value is ABSENT else value for value in found), *open_to_default))
 
     return _combined(keys, combine)
+
+
+def _under(found: Value, key: Value) -> tuple[Value, ...]:
+    """What a mapping has under a key: any of its values, if the key is known at deployment only, such as the region."""
+    if not isinstance(found, Mapping):
+        return (UNKNOWN if found is UNKNOWN else ABSENT,)
+    name = as_str(key)
+    if name is not None:
+        return (found.get(name, ABSENT),)
+    return tuple(found.values()) if isinstance(key, Unknown | Text) else (UNKNOWN,)
 
 
 def _cidr(values: tuple[Value, ...]) -> Value:

@@ -21,6 +21,11 @@ NETWORK = """
     Gateway: {Type: AWS::EC2::InternetGateway}
     Nat: {Type: AWS::EC2::NatGateway}
 """
+LISTS = """Mappings:
+    Lists:
+        us-west-2: {s3: pl-68a54001, own: pl-0123456789abcdef0}
+        us-east-1: {s3: pl-63a5400a, own: pl-63a5400a}
+"""
 
 
 def network(more: str = "", base: str = NETWORK) -> Model:
@@ -189,6 +194,7 @@ def groups(first: str = "{}", more: str = "") -> tuple[SecurityGroup, SecurityGr
     model = model_of(f"""
 Parameters: {{P: {{Type: String}}}}
 Conditions: {{Maybe: !Equals [!Ref P, x]}}
+{LISTS}
 Resources:
     First: {{Type: AWS::EC2::SecurityGroup, Properties: {first}}}
     Second: {{Type: AWS::EC2::SecurityGroup, Properties: {{}}}}
@@ -216,6 +222,8 @@ INGRESS = "{Type: AWS::EC2::SecurityGroupIngress, Properties: {GroupId: !GetAtt 
         ("IpProtocol: -1, SourceSecurityGroupId: sg-1", False),
         ("IpProtocol: -1, SourceSecurityGroupId: !Ref P", None),
         ("IpProtocol: -1, SourcePrefixListId: pl-1", None),
+        ("IpProtocol: -1, SourcePrefixListId: !FindInMap [Lists, !Ref AWS::Region, s3]", False),
+        ("IpProtocol: -1, SourcePrefixListId: !FindInMap [Lists, !Ref AWS::Region, own]", None),
         ("IpProtocol: !Ref P, SourceSecurityGroupId: !Ref Second", None),
     ],
 )

@@ -20,6 +20,8 @@ Parameters:
   Odd: [1]
 Mappings:
   M: {one: {k: v, list: [1, 2]}}
+  Regions: {us-east-1: {k: v, same: s, half: h}, us-west-2: {k: w, same: s}}
+  Many: {1: {k: 1}, 2: {k: 2}, 3: {k: 3}, 4: {k: 4}, 5: {k: 5}, 6: {k: 6}, 7: {k: 7}, 8: {k: 8}, 9: {k: 9}}
 Conditions:
   Sure: !Equals [!Ref Plain, plain]
   Never: !Not [!Condition Sure]
@@ -60,6 +62,12 @@ Conditions:
         ("!FindInMap [M, one, k]", "v"),
         ("!FindInMap [M, one, list]", (1, 2)),
         ("!FindInMap [M, two, k, {DefaultValue: d}]", "d"),
+        ("!FindInMap [Regions, !Ref AWS::Region, k]", Either(("v", "w"))),
+        ("!FindInMap [Regions, !Ref AWS::Region, same]", "s"),
+        ("!FindInMap [Regions, !Sub '${AWS::Region}', k]", Either(("v", "w"))),
+        ("!FindInMap [Regions, !Ref AWS::Region, k, {DefaultValue: d}]", Either(("v", "w", "d"))),
+        ("!FindInMap [Regions, !Ref AWS::Region, half, {DefaultValue: d}]", Either(("h", "d"))),
+        ("!FindInMap [M, one, !Ref Open]", Either(("v", (1, 2)))),
         ("!Cidr [10.0.0.0/16, 2, 8]", ("10.0.0.0/24", "10.0.1.0/24")),
         ("!Select [1, !Cidr ['2001:db8::/56', 2, 64]]", "2001:db8:0:1::/64"),
         ("!Base64 abc", "YWJj"),
@@ -103,7 +111,11 @@ def test_known_values(expression: str, value: Value) -> None:
         "!Split ['-', !Sub '${A}-b']",
         "!Split [',', !Sub '${A},${Open}']",
         "!FindInMap [M, two, k]",
-        "!FindInMap [M, !Ref Open, k]",
+        "!FindInMap [Many, !Ref Open, k]",
+        "!FindInMap [M, !Ref Open, none]",
+        "!FindInMap [Regions, !Ref AWS::Region, half]",
+        "!FindInMap [Nowhere, !Ref AWS::Region, k]",
+        "!FindInMap [M, !GetAtt A.Arn, k]",
         "!FindInMap [N, one, k]",
         "!Cidr [10.0.0.0/16, 300]",
         "!Cidr [10.0.0.0/24, 2, 16]",
