@@ -8,8 +8,11 @@ import sys
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from hyperpod_constructs import load_rules_early
+
 if __name__ == "__main__":
     gc.disable()  # in one short run the collector would search the CDK's classes again and again, and free nothing
+    load_rules_early()  # while the CDK waits for Node
 
 from aws_cdk import App, CfnOutput, Duration, Environment, RemovalPolicies, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import threading
 from pathlib import Path
 from threading import Event
 
@@ -91,6 +94,36 @@ def test_an_assembly_that_changed_meanwhile_is_not_taken(tmp_path: Path) -> None
     early = CheckAhead(tmp_path, change)
     write(tmp_path)
     assert early.take() is None
+
+
+def test_the_rules_are_loaded_early_without_the_cdk() -> None:
+    code = """
+import sys, threading
+from hyperpod_constructs import load_rules_early
+
+load_rules_early()
+for thread in threading.enumerate():
+    if thread.name == "hyperpod-rules-early":
+        thread.join(60)
+print([name in sys.modules for name in ("hyperpod_constructs.rules.catalogue", "aws_cdk", "jsii")])
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert result.stdout == "[True, False, False]\n"
+
+
+@pytest.mark.parametrize("error", [ImportError("no such module"), SystemExit(0)])
+def test_rules_that_cannot_be_loaded_early_stop_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: BaseException
+) -> None:
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr(ahead, "load_rules", fail)
+    threads = set(threading.enumerate())
+    ahead.load_rules_early()
+    for thread in set(threading.enumerate()) - threads:
+        thread.join(30)
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("error", [ImportError("no such module"), SystemExit(0)])
