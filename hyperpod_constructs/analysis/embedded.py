@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hyperpod_constructs.templates.errors import TemplateError
-from hyperpod_constructs.templates.values import UNKNOWN, Part, Text, Value, joined, parts_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Text, Value, joined, parts_of
 
 _HOLE = "\ufffc"
 _MOST = 500
 _MARKS = tuple(map(chr, range(0xE200, 0xE200 + _MOST)))
 _MARKED = re.compile(f"([{_MARKS[0]}-{_MARKS[-1]}])")
 _LONGEST = 1 << 18
+_BETWEEN = re.compile(r"^---[ \t]*(?:#.*)?$", re.MULTILINE)
+_SCALAR = re.compile(r"-?\d+(\.\d+)?|true|false")
 
 
 def parsed(value: Value, *, yaml: bool = False) -> Any | None:
@@ -29,10 +31,33 @@ def parsed(value: Value, *, yaml: bool = False) -> Any | None:
     text = "".join(part if isinstance(part, str) else _HOLE for part in parts)
     if isinstance(value, str | Text) and len(text) <= _LONGEST:
         try:
-            return json.loads(text)
+            return json.loads(_quoted(text))
         except (ValueError, RecursionError):
             return _from_yaml(text) if yaml else None
     return None
+
+
+def documents_in(value: Value) -> Iterator[Any]:
+    """The data of a text with documents in JSON or YAML, or of a value that is no text.
+
+    A custom resource gets numbers and true as texts, so that in a value of the template they are holes.
+    """
+    if not isinstance(value, str | Text):
+        yield _plain(value)
+        return
+    text = "".join(part if isinstance(part, str) else _HOLE for part in parts_of(value))
+    for document in _BETWEEN.split(text) if len(text) <= _LONGEST else ():
+        yield parsed(document, yaml=True)
+
+
+def _plain(value: Value) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items() if item is not ABSENT}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value if item is not ABSENT]
+    if isinstance(value, Text):
+        return "".join(part if isinstance(part, str) else _HOLE for part in value.parts)
+    return value if isinstance(value, str) and not _SCALAR.fullmatch(value) else _HOLE
 
 
 def values_in(value: Value) -> Value:
@@ -55,14 +80,14 @@ def values_in(value: Value) -> Value:
 
 
 def _quoted(text: str) -> str:
-    """A text in which marks outside quotes, such as a number, have quotes of their own."""
+    """A text in which marks and holes outside quotes, such as a number, have quotes of their own."""
     parts, quote, escaped = [], False, False
-    for character in text:
-        bare = _MARKS[0] <= character <= _MARKS[-1] and not quote
+    for character in text if _MARKED.search(text) or _HOLE in text else ():
+        bare = (_MARKS[0] <= character <= _MARKS[-1] or character == _HOLE) and not quote
         quote = quote ^ (character == '"' and not escaped)
         escaped = quote and character == "\\" and not escaped
         parts.append(f'"{character}"' if bare else character)
-    return "".join(parts)
+    return "".join(parts) or text
 
 
 def _restored(data: Any, marked: Mapping[str, Part]) -> Value:

@@ -28,7 +28,7 @@ _NODE_GROUP = "AWS::EKS::Nodegroup"
 _ASSOCIATION = "AWS::EKS::PodIdentityAssociation"
 _FUNCTION = "AWS::Lambda::Function"
 MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
-_CHART = "Custom::AWSCDK-EKS-HelmChart"
+CHART = "Custom::AWSCDK-EKS-HelmChart"
 _CUSTOM_RESOURCE = "AWS::CloudFormation::CustomResource"
 # Other sources of nodes.
 _NODE_SOURCES = (_NODE_GROUP, "AWS::EKS::FargateProfile", "Custom::AWSCDK-EKS-FargateProfile")
@@ -166,7 +166,7 @@ class EksCluster:
     @cached_property
     def charts(self) -> tuple[Resource, ...]:
         """The Helm charts that CDK installs into it."""
-        return self._naming(_CHART)
+        return self._naming(CHART)
 
     @cached_property
     def hyperpod_charts(self) -> tuple[Resource, ...]:
@@ -174,13 +174,13 @@ class EksCluster:
 
         The only chart that a custom resource installs is HyperPod's where no other one says so: nothing else brings it.
         """
-        foreign = (one for one in self._model.resources() if _is_foreign(one) and one.type not in (_CHART, MANIFEST))
-        own = [one for one in foreign if self._is_meant_by(one) and _says_chart(one, "")]
+        foreign = (one for one in self._model.resources() if is_foreign(one) and one.type not in (CHART, MANIFEST))
+        own = [one for one in foreign if self.is_meant_by(one) and _says_chart(one, "")]
         named = [one for one in own if _says_chart(one, "hyperpod")]
         found = (*(chart for chart in self.charts if installs(chart, "hyperpod")), *named)
         return found or (tuple(own) if len(own) == 1 and not self.charts else ())
 
-    def _is_meant_by(self, custom: Resource) -> bool:
+    def is_meant_by(self, custom: Resource) -> bool:
         """Whether a custom resource, or a variable of its function, names the cluster."""
         function = resource_of(custom.get("ServiceToken"), _FUNCTION)
         variables = ABSENT if function is None else function.get("Environment", "Variables")
@@ -275,7 +275,7 @@ class Misnamed(NamedTuple):
 def named_elsewhere(model: Model) -> Iterator[Misnamed]:
     """The only resource that names a Kubernetes cluster which nothing makes, where all others name the one of the model."""
     made = eks_clusters(model)
-    parts = [*model.resources(*_OF_CLUSTERS), *(one for one in model.resources() if _is_foreign(one) and _says_chart(one))]
+    parts = [*model.resources(*_OF_CLUSTERS), *(one for one in model.resources() if is_foreign(one) and _says_chart(one))]
     if len(made) == 1 and model.complete and as_str(made[0].resource.get("Name")) is not None:
         own = set(made[0].parts) | {one for one in made[0].hyperpod_charts if made[0].is_named_by(one)}
         others = [one for one in parts if as_str(one.get("ClusterName")) is not None]
@@ -300,7 +300,8 @@ def _says_chart(resource: Resource, name: str = "hyperpod") -> bool:
     return name in text and any(word in text for word in ("chart", "helm"))
 
 
-def _is_foreign(resource: Resource) -> bool:
+def is_foreign(resource: Resource) -> bool:
+    """Whether a resource is a custom one that may install something in a Kubernetes cluster."""
     custom = resource.type.startswith("Custom::") or resource.type == _CUSTOM_RESOURCE
     return custom and _NO_INSTALLER.fullmatch(resource.type) is None
 

@@ -1,4 +1,4 @@
-"""Objects of Kubernetes in the manifests that the CDK applies to the clusters of the templates.
+"""Objects of Kubernetes in manifests for the clusters of the templates: the CDK's, and those in custom resources of users.
 
 >>> [(one.kind, one.name) for one in kubernetes_objects(model)]
 [('NodePool', 'gpu')]
@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hyperpod_constructs.analysis.embedded import has_hole, parsed
-from hyperpod_constructs.analysis.kubernetes import MANIFEST, EksCluster, eks_clusters, installs
+from hyperpod_constructs.analysis.embedded import documents_in, has_hole, parsed
+from hyperpod_constructs.analysis.kubernetes import CHART, MANIFEST, EksCluster, eks_clusters, installs, is_foreign
 from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import ABSENT, Text, Value, parts_of
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,12 @@ class KubernetesObject:
     resource: Resource
     eks: EksCluster
     raw: Mapping[str, Any]
+    key: str = "Manifest"
 
     @property
     def path(self) -> tuple[str | int, ...]:
         """The place of the manifest in the resource."""
-        return ("Manifest",)
+        return (self.key,)
 
     @property
     def kind(self) -> str | None:
@@ -89,6 +91,39 @@ def _all(model: Model) -> Iterator[KubernetesObject]:
             for one in found if isinstance(found, list) else [found]:
                 if isinstance(one, Mapping):
                     yield KubernetesObject(manifest, eks, one)
+    for custom in _customs(model):
+        eks_found = _cluster_of(custom)
+        for key, value in custom.properties.items() if eks_found is not None else ():
+            yield from (KubernetesObject(custom, eks_found, one, key) for one in _objects_in(value) if eks_found is not None)
+
+
+def _customs(model: Model) -> Iterator[Resource]:
+    """The custom resources of users that may have manifests."""
+    return (one for one in model.resources() if is_foreign(one) and one.type not in (MANIFEST, CHART))
+
+
+def _cluster_of(custom: Resource) -> EksCluster | None:
+    """The cluster that a custom resource names; the only one of the model where it names none."""
+    made = eks_clusters(custom.template.model)
+    named = [eks for eks in made if eks.is_named_by(custom) or eks.is_meant_by(custom)]
+    return named[0] if len(named) == 1 else made[0] if len(made) == 1 and custom.get("ClusterName") is ABSENT else None
+
+
+def _objects_in(value: Value) -> Iterator[Mapping[str, Any]]:
+    """The objects in a property: documents, lists of them, and lists in an object."""
+    for found in documents_in(value) if _may_have_objects(value) else ():
+        listed = found.get("items") if isinstance(found, Mapping) and found.get("kind") == "List" else found
+        for one in listed if isinstance(listed, list) else [listed]:
+            if isinstance(one, Mapping) and isinstance(one.get("kind"), str) and isinstance(one.get("apiVersion"), str):
+                yield one
+            elif isinstance(one, str):
+                yield from _objects_in(one)
+
+
+def _may_have_objects(value: Value) -> bool:
+    if isinstance(value, str | Text):
+        return any(isinstance(part, str) and "apiVersion" in part for part in parts_of(value))
+    return isinstance(value, Mapping | tuple)
 
 
 def objects_of(eks: EksCluster) -> tuple[KubernetesObject, ...]:
@@ -96,11 +131,18 @@ def objects_of(eks: EksCluster) -> tuple[KubernetesObject, ...]:
     return tuple(one for one in kubernetes_objects(eks.resource.template.model) if one.eks == eks)
 
 
-def named_objects(eks: EksCluster, kind: str) -> frozenset[tuple[str | None, str | None]] | None:
-    """Namespaces and names of all objects of a kind in a cluster; `None` if there can be others than those of the manifests."""
+def brings_known_objects(eks: EksCluster) -> bool:
+    """Whether all that the templates bring into a cluster is known: HyperPod's chart, and objects in manifests."""
+    model = eks.resource.template.model
     manifests_known = all(parsed(one.get("Manifest")) is not None for one in eks.manifests)
     charts_known = all(installs(one, "hyperpod") for one in eks.charts)
+    carriers = {one.resource for one in objects_of(eks)} | set(eks.hyperpod_charts)
+    return model.complete and manifests_known and charts_known and all(one in carriers for one in _customs(model))
+
+
+def named_objects(eks: EksCluster, kind: str) -> frozenset[tuple[str | None, str | None]] | None:
+    """Namespaces and names of all objects of a kind in a cluster; `None` if there can be others than those of the manifests."""
     found = [one for one in objects_of(eks) if one.kind == kind]
-    if not (manifests_known and charts_known and eks.resource.template.model.complete and all(one.name for one in found)):
+    if not (brings_known_objects(eks) and all(one.name for one in found)):
         return None
     return frozenset((one.namespace, one.name) for one in found)

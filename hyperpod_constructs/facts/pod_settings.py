@@ -103,49 +103,6 @@ def setting_mistakes(value: object, unknown: Callable[[object], bool], path: tup
             yield from setting_mistakes(part, unknown, place)
 
 
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
-_COLON_NAMED = ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
-"""Kinds whose names may have colons and capital letters."""
-_KEY = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
-_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
-VERSIONS: Mapping[str, str] = {
-    **dict.fromkeys(("ConfigMap", "Namespace", "PersistentVolume", "PersistentVolumeClaim", "Pod", "Secret", "Service"), "v1"),
-    **dict.fromkeys(("ResourceQuota", "LimitRange", "ServiceAccount"), "v1"),
-    **dict.fromkeys(("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"), "apps/v1"),
-    **dict.fromkeys(("CronJob", "Job"), "batch/v1"),
-    **dict.fromkeys(_COLON_NAMED, "rbac.authorization.k8s.io/v1"),
-    "PriorityClass": "scheduling.k8s.io/v1",
-    "StorageClass": "storage.k8s.io/v1",
-}
-"""The API version of each of Kubernetes' own kinds.
-
-Source: https://kubernetes.io/docs/reference/kubernetes-api/ (as of 2026-11-26)
-"""
-
-
-def object_mistakes(found: Mapping[str, Any], unknown: Callable[[object], bool]) -> Iterator[str]:
-    """What Kubernetes refuses about an object: its version, its names, its labels and settings of pods.
-
-    :param unknown: whether a value is known only at the deployment.
-    """
-    kind, version, metadata = found.get("kind"), found.get("apiVersion"), found.get("metadata")
-    own = VERSIONS.get(kind) if isinstance(kind, str) else None
-    of_others = isinstance(version, str) and "." in version and not version.partition("/")[0].endswith(".k8s.io")
-    if own is not None and version != own and not unknown(version) and not of_others:
-        yield f"apiVersion is {version!r}; {kind} is of {own}"
-    metadata = metadata if isinstance(metadata, Mapping) else {}
-    for key in ("name", "namespace"):
-        text = metadata.get(key)
-        free = key == "name" and kind in _COLON_NAMED
-        if isinstance(text, str) and not unknown(text) and not free and not _NAME.fullmatch(text):
-            yield f"metadata.{key} is {text!r}; allowed: small letters, digits, '-' and '.'"
-    labels = metadata.get("labels")
-    for key, text in labels.items() if isinstance(labels, Mapping) else ():
-        if not unknown(text) and not (isinstance(text, str) and _KEY.fullmatch(str(key)) and _VALUE.fullmatch(text)):
-            yield f"metadata.labels has {key}: {text!r}; allowed: texts of 63 letters, digits, '-', '_' and '.'"
-    yield from setting_mistakes(found, unknown)
-
-
 def _of_pairs(value: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
     """What is asked for beyond its limit, and a least number above the most."""
     asked, limits = (value.get(name) for name in ("requests", "limits"))

@@ -14,6 +14,9 @@ from typing import Any
 Unknown = Callable[[object], bool]
 Schema = Mapping[str, Any]
 
+_MOST_SHOWN = 12
+"""Most keys of an object that are shown where another one is found; of more the nearest one is."""
+
 _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "object": Mapping,
     "array": (list, tuple),
@@ -72,7 +75,7 @@ def _wrong_key(others: object, key: str, known: Mapping[str, Schema]) -> str | N
     """What is right instead of a key that an object does not have; `None` if it may have the key."""
     if others is True:
         return None
-    if not others:
+    if not others and len(known) <= _MOST_SHOWN:
         return f"allowed: {', '.join(known)}"
     from difflib import get_close_matches  # only an unknown key needs it
 
@@ -80,5 +83,7 @@ def _wrong_key(others: object, key: str, known: Mapping[str, Schema]) -> str | N
     if owner is not None:
         return f"it belongs in {owner}"
     by_case = {one.casefold(): one for one in known}
-    near = get_close_matches(key.casefold(), by_case, n=1, cutoff=0.85)
-    return f"the nearest is {by_case[near[0]]}" if near else None
+    near = get_close_matches(key.casefold(), by_case, n=1, cutoff=0.85 if others else 0.6)
+    if near:
+        return f"the nearest is {by_case[near[0]]}"
+    return None if others else f"allowed: {', '.join(known)}"

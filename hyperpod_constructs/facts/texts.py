@@ -128,6 +128,8 @@ LANGUAGES: Mapping[str, Mapping[str, Language]] = {
         "LoggingConfiguration/Destinations/*/CloudWatchLogsLogGroup/LogGroupArn": Language.LOG_GROUP,
     },
     "AWS::Synthetics::Canary": {"Schedule/Expression": Language.CRON_OR_RATE},
+    "Custom::AWSCDK-EKS-HelmChart": {"Values": Language.JSON},
+    "Custom::AWSCDK-EKS-KubernetesResource": {"Manifest": Language.JSON},
 }
 """The texts of a type by their paths; `*` stands for any item.
 

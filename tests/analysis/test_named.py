@@ -30,6 +30,14 @@ def endpoint(alarm: Any) -> dict[str, Any]:
     }
 
 
+def manifest(cluster: Any) -> dict[str, Any]:
+    given = {"ClusterName": cluster, "Manifest": "[]"}
+    return {
+        "Objects": {"Type": "Custom::AWSCDK-EKS-KubernetesResource", "Properties": given},
+        "Control": {"Type": "AWS::EKS::Cluster", "Properties": {}},
+    }
+
+
 @pytest.mark.parametrize(
     ("resources", "named"),
     [
@@ -38,6 +46,8 @@ def endpoint(alarm: Any) -> dict[str, Any]:
         (rule(FifoQueue=True), ["Lost"]),
         (endpoint({"Ref": "Alarm"}), []),
         (endpoint(att("Alarm")), ["Alarm"]),
+        (manifest({"Ref": "Control"}), []),
+        (manifest(att("Control")), ["Control"]),
     ],
 )
 def test_what_is_named_meets_the_demands(resources: dict[str, Any], named: list[str]) -> None:

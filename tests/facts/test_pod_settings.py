@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.facts.pod_settings import object_mistakes, setting_mistakes
+from hyperpod_constructs.facts.pod_settings import setting_mistakes
 from hyperpod_constructs.facts.shapes import shape_mistakes
 
 
@@ -51,45 +51,6 @@ def test_what_only_the_deployment_knows_is_not_said() -> None:
     assert list(setting_mistakes({"replicaCount": "?"}, lambda value: value == "?")) == []
 
 
-def written(kind: str = "Deployment", version: str = "apps/v1", **metadata: Any) -> dict[str, Any]:
-    return {"apiVersion": version, "kind": kind, "metadata": {"name": "trainer", **metadata}, "spec": {"replicas": 1}}
-
-
-@pytest.mark.parametrize(
-    ("found", "place"),
-    [
-        (written(version="v1"), "apiVersion"),
-        (written(version="extensions/v1beta1"), "apiVersion"),
-        (written(name="My_Trainer"), "metadata.name"),
-        (written(namespace="Team A"), "metadata.namespace"),
-        (written(labels={"a/b/c": "d"}), "metadata.labels"),
-        (written(labels={"a": 1}), "metadata.labels"),
-        ({**written(), "spec": {"replicas": "1"}}, "spec.replicas"),
-        ({**written("PersistentVolumeClaim", "v1"), "spec": {"accessModes": ["ReadWriteAll"]}}, "spec.accessModes.0"),
-        (
-            {**written("PersistentVolume", "v1"), "spec": {"persistentVolumeReclaimPolicy": "Keep"}},
-            "spec.persistentVolumeReclaimPolicy",
-        ),
-    ],
-)
-def test_what_kubernetes_refuses_about_an_object(found: dict[str, Any], place: str) -> None:
-    (said,) = object_mistakes(found, lambda _: False)
-    assert said.startswith(place)
-
-
-@pytest.mark.parametrize(
-    "found",
-    [
-        written(labels={"example.com/team": "a.b_c"}, namespace="team-a"),
-        written("Role", "rbac.authorization.k8s.io/v1", name="system:Trainer"),
-        written("Job", "batch.volcano.sh/v1alpha1"),
-        written("HyperPodPyTorchJob", "sagemaker.amazonaws.com/v1"),
-    ],
-)
-def test_what_kubernetes_takes_about_an_object(found: dict[str, Any]) -> None:
-    assert list(object_mistakes(found, lambda _: False)) == []
-
-
 @pytest.mark.parametrize(
     ("key", "wrong"),
     [("enableNetworkPolicys", "the nearest is enableNetworkPolicy"), ("EnablenetworkPolicy", "nearest"), ("other", "")],
@@ -109,3 +70,9 @@ def test_a_key_of_an_inner_object_is_at_its_place() -> None:
 def test_values_of_other_keys_have_their_form() -> None:
     schema = {"type": "object", "properties": {}, "additionalProperties": "other", "values": {"type": "string"}}
     assert len(list(shape_mistakes(schema, {"A": True, "B": "true"}, lambda _: False))) == 1
+
+
+def test_of_many_allowed_keys_the_nearest_is_named() -> None:
+    schema = {"type": "object", "properties": {f"{word}Setting": {} for word in "abcdefghijklmnop"}}
+    (found,) = shape_mistakes(schema, {"aSettings": 1}, lambda _: False)
+    assert found == "aSettings is unknown; the nearest is aSetting"

@@ -14,7 +14,7 @@ from hyperpod_constructs.analysis.manifests import KubernetesObject, known_text,
 from hyperpod_constructs.facts import governance, jobs
 from hyperpod_constructs.facts.addons import TRAINING_OPERATOR, is_lower
 from hyperpod_constructs.facts.kubernetes import RBAC
-from hyperpod_constructs.facts.pod_settings import object_mistakes
+from hyperpod_constructs.facts.kubernetes_objects import object_mistakes
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import warning
 from hyperpod_constructs.templates.model import Model, Resource
@@ -25,14 +25,11 @@ _POLICIES = f"{_GUIDE}sagemaker-hyperpod-eks-operate-console-ui-governance-polic
 _VOLUMES = "https://kubernetes.io/docs/concepts/storage/persistent-volumes/"
 
 
-_object_warning = partial(warning, at=("Manifest",))
-
-
 def _of(kind: str, model: Model) -> Iterator[KubernetesObject]:
     return (one for one in kubernetes_objects(model) if one.kind == kind)
 
 
-@_object_warning(
+@warning(
     "HP-OBJ-001",
     on=partial(_of, "RoleBinding"),
     title="bindings name a role that is there",
@@ -49,7 +46,7 @@ def bindings_name_a_role(one: KubernetesObject) -> str | None:
     return None if (one.namespace, name) in known else f"{one.label} names the role {name!r}, which {where} does not have"
 
 
-@_object_warning(
+@warning(
     "HP-OBJ-002",
     on=partial(_of, "PersistentVolumeClaim"),
     title="claims and their volumes name each other",
@@ -72,7 +69,7 @@ def claims_and_volumes_fit(one: KubernetesObject) -> str | None:
     return None
 
 
-@_object_warning(
+@warning(
     "HP-OBJ-007",
     on=kubernetes_objects,
     title="objects have versions, names, labels and settings that Kubernetes takes",
@@ -92,7 +89,7 @@ def _jobs(model: Model) -> Iterator[KubernetesObject]:
     return (one for one in named if (one.kind or "").casefold() == jobs.KIND.casefold())
 
 
-@_object_warning(
+@warning(
     "HP-OBJ-005",
     on=_jobs,
     title="jobs of the training operator have the form that it takes",
@@ -107,7 +104,7 @@ def jobs_have_their_form(job: KubernetesObject) -> str | None:
     return f"{job.label}: {wrong}" if wrong else None
 
 
-@_object_warning(
+@warning(
     "HP-OBJ-006",
     on=_jobs,
     title="elastic jobs have an operator that knows them",

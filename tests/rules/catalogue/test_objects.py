@@ -182,6 +182,43 @@ CASES += [
 ]
 
 
+def by_hand(**properties: Any) -> Template:
+    """A custom resource of a user that applies objects."""
+    given = {"ServiceToken": "arn:aws:lambda:us-west-2:123456789012:function:apply", "ClusterName": {"Ref": "Control"}}
+    return {"Type": "Custom::Objects", "DependsOn": "Quota", "Properties": {**given, **properties}}
+
+
+def web(**spec: Any) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}, "spec": {"ports": [{"port": 80}], **spec}}
+
+
+TWO = """
+apiVersion: v1
+kind: Namespace
+metadata: {name: tools}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: tools}
+spec:
+  type: %s
+  ports: [{port: 80}]
+"""
+WRONG, RIGHT = {"type": "LoadBalancers"}, {"type": "LoadBalancer"}
+CASES += [
+    Case("HP-OBJ-007", GOVERNED, {"More": by_hand(Manifest=web(**WRONG))}, {"More": by_hand(Manifest=web(**RIGHT))}),
+    Case("HP-OBJ-007", GOVERNED, {"More": by_hand(Objects=[web(**WRONG)])}, {"More": by_hand(Objects=[web(**RIGHT)])}),
+    Case("HP-OBJ-007", GOVERNED, {"More": by_hand(Manifest=TWO % "Balancer")}, {"More": by_hand(Manifest=TWO % "LoadBalancer")}),
+    Case(
+        "HP-OBJ-007",
+        GOVERNED,
+        {"More": by_hand(Yaml={"Fn::Sub": TWO % "Balancer"})},
+        {"More": by_hand(Yaml={"Fn::Sub": TWO % "${AWS::StackName}"})},
+    ),
+    Case("HP-TXT-007", GOVERNED, {"Objects/Manifest": "[{]"}, {}),
+]
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
 def test_rule(case: Case) -> None:
     case.check()
@@ -202,3 +239,20 @@ def test_a_manifest_that_only_the_deployment_knows_may_hold_the_rest() -> None:
         )
         == []
     )
+
+
+def test_numbers_in_the_template_are_texts_for_a_custom_resource_and_not_judged() -> None:
+    assert (
+        rules_of(edited(GOVERNED, {"More": by_hand(Manifest=web(ports=[{"port": "80"}], publishNotReadyAddresses="true"))})) == []
+    )
+
+
+def test_a_custom_resource_that_may_bring_roles_makes_them_unknown() -> None:
+    """Its chart may have the role that a binding names."""
+    assert rules_of(edited(GOVERNED, {"Objects": applied(binding()), "More": by_hand(Chart="teams", Release="teams")})) == []
+
+
+def test_a_number_that_only_the_deployment_knows_leaves_the_rest_of_a_manifest_known() -> None:
+    text = json.dumps([web(**WRONG)]).replace("80", "${Port}")
+    template = edited(GOVERNED, {"Objects": applied(), "Objects/Manifest": {"Fn::Sub": text}})
+    assert rules_of({**template, "Parameters": {"Port": {"Type": "Number"}}}) == ["HP-OBJ-007"]
