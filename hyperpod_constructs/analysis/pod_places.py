@@ -1,4 +1,4 @@
-"""Places for the pods of add-ons: groups of nodes by their labels and taints."""
+"""Places for pods: groups of nodes by their labels and taints; and the add-ons whose pods find none."""
 
 from __future__ import annotations
 
@@ -7,20 +7,16 @@ from typing import NamedTuple
 
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.addons import Addon, addons
-from hyperpod_constructs.analysis.kubernetes import EksCluster, joined
+from hyperpod_constructs.analysis.clusters import Group
+from hyperpod_constructs.analysis.kubernetes import MANIFEST, EksCluster, joined
 from hyperpod_constructs.analysis.texts.slip import frozen
 from hyperpod_constructs.facts.addons import COREDNS, COREDNS_TOLERATES
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at, is_known
 
-_NODEGROUP = "AWS::EKS::Nodegroup"
-_OTHERS = (
-    "AWS::AutoScaling::AutoScalingGroup",
-    "AWS::EC2::Instance",
-    "AWS::EKS::FargateProfile",
-    "Custom::AWSCDK-EKS-KubernetesResource",
-)
-"""What may bring other nodes."""
+NODEGROUP = "AWS::EKS::Nodegroup"
+OTHERS = ("AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::Instance", "AWS::EKS::FargateProfile")
+"""What may bring other nodes, beside manifests."""
 _OF_KUBERNETES = ("kubernetes.io", "k8s.io", "amazonaws.com", "eks.amazonaws.com", "nvidia.com")
 _BY_DEFAULT: tuple[Value, ...] = tuple({"key": key, "operator": "Exists"} for key in COREDNS_TOLERATES)
 
@@ -34,7 +30,7 @@ class Unplaced(NamedTuple):
     covers: tuple[Resource, ...] = ()
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """A group of nodes; its labels and taints are `None` where they are not known."""
 
     resource: Resource
@@ -42,53 +38,56 @@ class _Place(NamedTuple):
     taints: tuple[Value, ...] | None
     path: tuple[str | int, ...]
     """The place of the taints."""
+    group: Group | None = None
+    """The instance group of HyperPod."""
 
 
 def unplaced(model: Model) -> Iterator[Unplaced]:
     """The add-ons whose pods surely find no node, where no other nodes can be."""
-    known = model.complete and not model.resources(*_OTHERS)
+    known = model.complete and not model.resources(*OTHERS, MANIFEST)
     return (found for addon in (addons(model) if known else ()) for found in _unplaced(addon))
 
 
 def _unplaced(addon: Addon) -> Iterator[Unplaced]:
-    places = list(_places(addon.eks)) if addon.eks is not None and not addon.eks.is_automatic else []
+    places = list(places_of(addon.eks)) if addon.eks is not None and not addon.eks.is_automatic else []
     configuration = addon.configuration or ({} if addon.resource.get("ConfigurationValues") is ABSENT else None)
     selector, written = at(configuration, "nodeSelector"), at(configuration, "tolerations")
     tolerations = _BY_DEFAULT if written is ABSENT else as_items(frozen(written))
     wanted = {key: as_str(value) for key, value in selector.items()} if isinstance(selector, Mapping) else {}
     labels = [one.labels for one in places if one.labels is not None]
-    if configuration is None or not places or len(labels) < len(places) or any(map(_is_of_kubernetes, wanted)):
+    if configuration is None or not places or len(labels) < len(places) or any(map(is_of_kubernetes, wanted)):
         return
     fits = [all(as_str(own.get(key, ABSENT)) == value for key, value in wanted.items()) for own in labels]
     fitting = [place for place, is_fit in zip(places, fits, strict=True) if is_fit]
     if not fitting:
         text = f"no group of nodes has the label {enumerated(f'{key}={value}' for key, value in wanted.items())}"
         yield Unplaced(addon.resource, ("ConfigurationValues",), f"{text}, which {addon.name} selects")
-    elif addon.name == COREDNS and wanted and all(_keeps_out(one.taints, tolerations) for one in fitting):
+    elif addon.name == COREDNS and wanted and all(keeps_out(one.taints, tolerations) for one in fitting):
         text = f"{addon.name} does not tolerate the taints of its nodes"
         yield Unplaced(fitting[0].resource, fitting[0].path, text, (addon.resource,))
 
 
-def _is_of_kubernetes(label: str) -> bool:
+def is_of_kubernetes(label: str) -> bool:
+    """Whether Kubernetes, a cloud or a device gives nodes a label, and not the template."""
     return label.partition("/")[0].endswith(_OF_KUBERNETES)
 
 
-def _places(eks: EksCluster) -> Iterator[_Place]:
+def places_of(eks: EksCluster) -> Iterator[Place]:
     """The groups of nodes of a cluster."""
     model = eks.resource.template.model
-    for nodes in model.resources(_NODEGROUP):
+    for nodes in model.resources(NODEGROUP):
         if resource_of(nodes.get("ClusterName")) is eks.resource:
-            yield _Place(nodes, _labels(nodes.get("Labels")), as_items(nodes.get("Taints")), ("Taints",))
+            yield Place(nodes, _labels(nodes.get("Labels")), as_items(nodes.get("Taints")), ("Taints",))
     for group in (group for cluster, its in joined(model) if its == eks for group in cluster.groups):
         labels, taints = (group.get("KubernetesConfig", key) for key in ("Labels", "Taints"))
-        yield _Place(group.resource, _labels(labels), as_items(taints), (*group.path, "KubernetesConfig", "Taints"))
+        yield Place(group.resource, _labels(labels), as_items(taints), (*group.path, "KubernetesConfig", "Taints"), group)
 
 
 def _labels(value: Value) -> Mapping[str, Value] | None:
     return {} if value is ABSENT else value if isinstance(value, Mapping) else None
 
 
-def _keeps_out(taints: tuple[Value, ...] | None, tolerations: tuple[Value, ...] | None) -> bool:
+def keeps_out(taints: tuple[Value, ...] | None, tolerations: tuple[Value, ...] | None) -> bool:
     """Whether a taint surely keeps pods out."""
     effects = [(one, (as_str(at(one, "Effect")) or "").upper().replace("_", "")) for one in taints or ()]
     hard = [one for one, effect in effects if effect in ("NOSCHEDULE", "NOEXECUTE") and is_known(one)]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.clusters import given
 from hyperpod_constructs.analysis.networks import SUBNET, ExitKind, network_facts
+from hyperpod_constructs.analysis.object_places import unplaced_objects
 from hyperpod_constructs.analysis.pod_places import Unplaced, unplaced
 from hyperpod_constructs.facts.ec2_types import ACCELERATED, ROOT_DEVICES, impossible_type
 from hyperpod_constructs.rules.finding import Hit, hit
@@ -164,11 +165,11 @@ def fargate_is_private(profile: Resource) -> Iterator[Hit]:
 
 @warning(
     "HP-NGR-003",
-    on=unplaced,
-    title="the pods of an add-on find nodes with their labels, and tolerate the taints there",
+    on=lambda model: (*unplaced(model), *unplaced_objects(model)),
+    title="pods find nodes with their labels, tolerate the taints there, and ask for what a node has",
     why="the pods stay pending; without CoreDNS no pod of the cluster finds a name",
-    fix="give nodes the label, take the taint away, or let the configuration of the add-on tolerate it",
-    allowed="a nodeSelector with labels of a group of nodes, and tolerations for its taints",
+    fix="give nodes the label, take the taint away, let the pods tolerate it, or let them ask for less",
+    allowed="a nodeSelector with labels of a group of nodes, tolerations for its taints, and resources of one node",
     source=f"{_EKS_GUIDE}node-taints-managed-node-groups.html",
 )
 def pods_find_nodes(one: Unplaced) -> Hit:

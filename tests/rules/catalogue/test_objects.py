@@ -204,6 +204,47 @@ spec:
   type: %s
   ports: [{port: 80}]
 """
+
+
+def pods(kind: str = "Job", gpus: int = 8, **spec: Any) -> dict[str, Any]:
+    container = {"name": "a", "image": "trainer:1", "resources": {"limits": {"nvidia.com/gpu": gpus}}}
+    template = {"template": {"spec": {"restartPolicy": "Never", "containers": [container], **spec}}}
+    whole = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}, "spec": template}
+    return whole if kind == "Job" else {**torch(), "spec": {"replicaSpecs": [{"name": "workers", "replicas": 2, **template}]}}
+
+
+def selecting(**labels: str) -> dict[str, Any]:
+    return pods(nodeSelector=labels)
+
+
+def in_group(name: str) -> dict[str, Any]:
+    return pods(nodeSelector={"sagemaker.amazonaws.com/instance-group-name": name})
+
+
+def of_type(name: str) -> dict[str, Any]:
+    return pods(nodeSelector={"node.kubernetes.io/instance-type": name})
+
+
+LABELS = {"Cluster/InstanceGroups/0/KubernetesConfig": {"Labels": {"pool": "train"}}}
+TAINTS = [{"Key": "pool", "Value": "train", "Effect": "NoSchedule"}]
+TAINTED = {"Cluster/InstanceGroups/0/KubernetesConfig": {"Taints": TAINTS}}
+TOLERANT = pods(tolerations=[{"key": "pool", "operator": "Exists"}])
+ONLY = edited(GOVERNED, {"Cluster/InstanceGroups": [eks()["Resources"]["Cluster"]["Properties"]["InstanceGroups"][1]]})
+CASES += [
+    Case("HP-NGR-003", ONLY, {"More": applied(in_group("accelerate"))}, {"More": applied(in_group("accelerated"))}),
+    Case("HP-NGR-003", ONLY, {"More": applied(of_type("ml.p5.4xlarge"))}, {"More": applied(of_type("ml.p5.48xlarge"))}),
+    Case("HP-NGR-003", ONLY, {"More": applied(pods(gpus=16))}, {"More": applied(pods(gpus=8))}),
+    Case("HP-NGR-003", GOVERNED, {"More": applied(pods(gpus=16))}, {"More": applied(pods(gpus=8))}),
+    Case("HP-NGR-003", ONLY, {"More": applied(pods("HyperPod", gpus=16))}, {"More": applied(pods("HyperPod"))}),
+    Case("HP-NGR-003", ONLY, {"More": applied(selecting(pool="train"))}, {**LABELS, "More": applied(selecting(pool="train"))}),
+    Case("HP-NGR-003", ONLY, {**TAINTED, "More": applied(pods())}, {**TAINTED, "More": applied(TOLERANT)}),
+    Case(
+        "HP-NGR-003",
+        ONLY,
+        {"More": applied(in_group("accelerate"))},
+        {"More": applied(in_group("accelerate")), "Other": other_chart()},
+    ),
+]
 WRONG, RIGHT = {"type": "LoadBalancers"}, {"type": "LoadBalancer"}
 CASES += [
     Case("HP-OBJ-007", GOVERNED, {"More": by_hand(Manifest=web(**WRONG))}, {"More": by_hand(Manifest=web(**RIGHT))}),
