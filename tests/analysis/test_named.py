@@ -38,6 +38,14 @@ def manifest(cluster: Any) -> dict[str, Any]:
     }
 
 
+def nodes(image: str, **data: Any) -> dict[str, Any]:
+    template = {"LaunchTemplateData": data}
+    return {
+        "Nodes": {"Type": "AWS::EKS::Nodegroup", "Properties": {"AmiType": image, "LaunchTemplate": {"Id": {"Ref": "Template"}}}},
+        "Template": {"Type": "AWS::EC2::LaunchTemplate", "Properties": template},
+    }
+
+
 @pytest.mark.parametrize(
     ("resources", "named"),
     [
@@ -46,6 +54,9 @@ def manifest(cluster: Any) -> dict[str, Any]:
         (rule(FifoQueue=True), ["Lost"]),
         (endpoint({"Ref": "Alarm"}), []),
         (endpoint(att("Alarm")), ["Alarm"]),
+        (nodes("CUSTOM", ImageId="ami-1"), []),
+        (nodes("AL2023_x86_64_STANDARD"), []),
+        (nodes("CUSTOM"), ["Template"]),
         (manifest({"Ref": "Control"}), []),
         (manifest(att("Control")), ["Control"]),
     ],

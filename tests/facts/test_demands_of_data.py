@@ -96,6 +96,23 @@ def launched(**more: Any) -> dict[str, Any]:
     return {"LaunchTemplateData": {"BlockDeviceMappings": ({"DeviceName": "/dev/xvda", "Ebs": more},)}}
 
 
+BALANCER, TARGETS = "AWS::ElasticLoadBalancingV2::LoadBalancer", "AWS::ElasticLoadBalancingV2::TargetGroup"
+
+
+def pools(*names: str, role: str | None = None) -> dict[str, Any]:
+    found = {"Enabled": True, "NodePools": names, "NodeRoleArn": role}
+    return {"ComputeConfig": {key: value for key, value in found.items() if value is not None}}
+
+
+def balancer(kind: str, key: str) -> dict[str, Any]:
+    return {"Type": kind, "LoadBalancerAttributes": ({"Key": key, "Value": "1"},)}
+
+
+def targets(protocol: str, *keys: str) -> dict[str, Any]:
+    attributes = tuple({"Key": key, "Value": "1"} for key in keys)
+    return {"Protocol": protocol, "Port": 80, "VpcId": "vpc-1", "TargetType": "ip", "TargetGroupAttributes": attributes}
+
+
 def copied(**more: Any) -> dict[str, Any]:
     rules = ({"Status": "Enabled", "Priority": 1, **more},)
     return {"VersioningConfiguration": {"Status": "Enabled"}, "ReplicationConfiguration": {"Role": ROLE, "Rules": rules}}
@@ -390,6 +407,23 @@ def volume(**settings: Any) -> dict[str, Any]:
         ("AWS::SNS::TopicPolicy", {"Topics": ()}, {"Topics": ("topic",)}),
         ("AWS::SQS::QueuePolicy", {"Queues": ()}, {"Queues": ("queue",)}),
         ("AWS::EKS::FargateProfile", {"Selectors": ()}, {"Selectors": ({"Namespace": "tools"},)}),
+        ("AWS::EKS::Cluster", pools("general", role="arn:aws:iam::1:role/a"), pools("system", role="arn:aws:iam::1:role/a")),
+        ("AWS::EKS::Cluster", pools("system"), pools()),
+        ("AWS::EKS::Nodegroup", {"AmiType": "CUSTOM"}, {"AmiType": "CUSTOM", "LaunchTemplate": {"Id": "lt-1"}}),
+        (BALANCER, balancer("network", "idle_timeout.timeout_seconds"), balancer("network", "dns_record.client_routing_policy")),
+        (
+            BALANCER,
+            balancer("application", "secondary_ips.auto_assigned.per_subnet"),
+            balancer("application", "routing.http2.enabled"),
+        ),
+        (TARGETS, targets("TCP", "slow_start.duration_seconds"), targets("TCP", "preserve_client_ip.enabled")),
+        (TARGETS, targets("HTTP", "proxy_protocol_v2.enabled"), targets("HTTP", "stickiness.lb_cookie.duration_seconds")),
+        (
+            TARGETS,
+            {**targets("TCP"), "HealthCheckTimeoutSeconds": 45},
+            {**targets("TCP"), "HealthCheckTimeoutSeconds": 45, "HealthCheckIntervalSeconds": 60},
+        ),
+        ("AWS::Grafana::Workspace", {"GrafanaVersion": "11.2"}, {"GrafanaVersion": "12.4"}),
     ],
 )
 def test_a_demand_refuses_one_thing_and_takes_the_nearest_right_one(
