@@ -47,6 +47,13 @@ Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-servi
 """
 
 
+WHOLE_FAMILIES: Mapping[str, tuple[str, ...]] = {"ContainerInsights": ("cluster_",)}
+"""The first parts of names of which `metrics.tsv` has all, in namespaces that may have other metrics (as of 2026-11-28).
+
+Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-metrics-enhanced-EKS.html
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
     """A metric of a service.

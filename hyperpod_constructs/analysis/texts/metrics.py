@@ -21,6 +21,7 @@ from hyperpod_constructs.facts.metric_names import (
     FILE_SYSTEMS,
     OTHER_NAMESPACES,
     PART_NAMES,
+    WHOLE_FAMILIES,
     Metric,
     Namespace,
     PartName,
@@ -117,7 +118,7 @@ def _name(asked: Asked, space: Namespace) -> list[Slip]:
     if not name or name in space.metrics:
         return []
     near = typo_of(name, space.metrics) or _part_of(name, space.metrics)
-    if near is None and not space.whole:
+    if near is None and not space.whole and not name.startswith(WHOLE_FAMILIES.get(asked.namespace or "", ())):
         return list(_elsewhere(asked))
     near = near or nearest(name, space.metrics)
     message = f"{asked.namespace} has no metric {name}{f'; the nearest is {near}' if near else ''}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 from hyperpod_constructs.analysis.regions import region_of
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
@@ -104,6 +105,8 @@ def _rule(place: str, rule: Mapping[str, Value], recorded: frozenset[str]) -> Sl
     for key, text in (*mapping(rule.get("annotations")).items(), *mapping(rule.get("labels")).items()):
         if isinstance(text, str):
             yield from slips(place, key, mistakes_in_message(text))
+        elif isinstance(text, tuple | Mapping):
+            yield Slip(f"{key} of {place} is {quoted(text)}", "a text")
     record = rule.get("record")
     if isinstance(record, str) and not _is_open(record) and not _METRIC.fullmatch(record):
         yield Slip(f"{place} records {quoted(record)}", "letters, digits, '_' and ':'")
@@ -264,20 +267,29 @@ def _route(place: str, route: Mapping[str, Value], names: list[str], depth: int)
             yield from _route(f"{place}/routes/{index}", one, names, depth + 1)
 
 
+_SNS_TOPIC = "AWS::SNS::Topic"
+_TOPIC = re.compile(r"\btopic_arn:\s*[\"']?$")
 _SIGNED = re.compile(r"\bregion:\s*[\"']?([a-z]{2}(?:-[a-z]+)+-\d)\b")
 
 
 def own_topics(resource: Resource) -> Slips:
-    """Requests to topics of the stack are signed for its region."""
+    """Messages go to topics by their ARNs, and requests to those of the stack are signed for its region."""
     key = "Definition" if resource.type == _DEFINITION else "AlertManagerDefinition"
     value, own = resource.get(key), region_of(resource)
     text = spelled(value) or ""
     references = [part for part in value.parts if isinstance(part, Reference)] if isinstance(value, Text) else []
     others = [one for one in _SIGNED.findall(text) if own is not None and one != own]
-    topics = [one for one in references if target_of(one).type == "AWS::SNS::Topic"]
+    topics = [one for one in references if target_of(one).type == _SNS_TOPIC]
     if topics and others and "arn:aws" not in text:
         message = f"requests to {target_of(topics[0]).logical_id}, a topic in {own}, are signed for {others[0]}"
         yield Slip(message, f"sigv4 with the region {own}", (key,), dead=True)
+    parts = value.parts if isinstance(value, Text) else ()
+    for before, one in pairwise(parts):
+        if isinstance(before, str) and _TOPIC.search(before) and isinstance(one, Reference):
+            target = target_of(one)
+            if target.type != _SNS_TOPIC or one.attribute == "TopicName":
+                message = f"topic_arn is {one.attribute or 'Ref'} of {target.logical_id}"
+                yield Slip(message, "the ARN of a topic, which its Ref is", (key,), dead=True)
 
 
 JUDGES: Mapping[Language, Judge] = {

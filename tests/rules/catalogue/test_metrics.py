@@ -92,6 +92,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("Broken/Dimensions/0/Value", att("Machine", "Name"), "another value than !Ref Machine"),
     ("Broken/Dimensions/0/Name", "StateMachineName", "have no dimension StateMachineName"),
     ("Nodes/MetricName", "cluster_failed_nodes_count", "the nearest is cluster_failed_node_count"),
+    ("Nodes/MetricName", "cluster_failed_nodes", "the nearest is cluster_failed_node_count"),
     ("Nodes/Dimensions/0/Name", "Cluster", "for ClusterName"),
     ("Idle/Dimensions/0/Name", "ClusterName", "for ClusterId"),
     ("Many/Namespace", "Teams", "Errors writes Errors into Team"),

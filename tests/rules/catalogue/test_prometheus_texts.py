@@ -70,6 +70,25 @@ def test_fails_text_of_alert(text: str, message: str) -> None:
     assert message in found
 
 
+def test_fails_annotation_that_is_no_text() -> None:
+    (found,) = said("Groups/Data", RULES.replace('"{{ $labels.instance }} is down"', "[a, b]"))
+    assert "summary of groups/0/rules/1 is" in found
+
+
+@pytest.mark.parametrize(
+    ("topic", "said_of_it"),
+    [
+        ("Topic.TopicName", ["topic_arn is TopicName of Topic"]),
+        ("Topic.TopicArn", []),
+        ("Topic", []),
+    ],
+)
+def test_a_topic_of_the_stack_is_given_by_its_arn(topic: str, said_of_it: list[str]) -> None:
+    text = {"Fn::Sub": ALERTS.replace("arn:aws:sns:us-west-2:123456789012:alerts", f"${{{topic}}}")}
+    changes = {"Topic": {"Type": "AWS::SNS::Topic"}, "Workspace/AlertManagerDefinition": text}
+    assert [one.message for one in findings(edited(BASE, changes), rules="HP-TXT")] == said_of_it
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
