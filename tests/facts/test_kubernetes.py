@@ -120,3 +120,25 @@ def test_support_ends_on_a_day(day: date, version: str, support: str | None) -> 
 def test_support_of_every_version_ends_once() -> None:
     assert all(support.standard < support.extended for support in eks_facts.SUPPORT.values())
     assert set(KubernetesVersion) == set(eks_facts.SUPPORT)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "right"),
+    [
+        ("kube-proxy", {"mode": "ebpf"}, {"mode": "ipvs", "ipvs": {"scheduler": "rr"}}),
+        ("metrics-server", {"replicas": "two"}, {"replicas": 2, "anything": {"else": 1}}),
+        ("eks-pod-identity-agent", {"agent": {"additionalArg": {}}}, {"agent": {"additionalArgs": {"-b": "169.254.170.23"}}}),
+        ("cert-manager", {"webhook": {"replicaCount": "3"}}, {"webhook": {"replicaCount": 3}, "enabled": True}),
+        ("aws-mountpoint-s3-csi-driver", {"node": {"tolerateAllTaint": True}}, {"node": {"tolerateAllTaints": True}}),
+        ("aws-mountpoint-s3-csi-driver", {"tolerateAllTaints": True}, {"node": {"defaultTolerations": False}}),
+        ("aws-ebs-csi-driver", {"defaultStorageClass": {"enabled": "true"}}, {"defaultStorageClass": {"enabled": True}}),
+        ("aws-ebs-csi-driver", {"controller": {"extraVolumeTags": {"a": 1}}}, {"controller": {"extraVolumeTags": {"a": "1"}}}),
+        ("aws-efs-csi-driver", {"deleteAccessPointRootDir": True}, {"controller": {"deleteAccessPointRootDir": True}}),
+        ("aws-fsx-csi-driver", {"node": {"logLevel": "5"}}, {"node": {"logLevel": 5}}),
+        ("amazon-cloudwatch-observability", {"containerLogs": {"enabled": "no"}}, {"containerLogs": {"enabled": False}}),
+        ("amazon-cloudwatch-observability", {"agents": {"config": {}}, "containerLog": {}}, {"agent": {"config": {"logs": {}}}}),
+    ],
+)
+def test_configurations_of_other_add_ons(name: str, wrong: dict[str, object], right: dict[str, object]) -> None:
+    assert addons.configuration_mistake(name, wrong, lambda _: False) is not None
+    assert addons.configuration_mistake(name, right, lambda _: False) is None
