@@ -13,6 +13,7 @@ from hyperpod_constructs.analysis.pod_places import OTHERS, Place, Unplaced, is_
 from hyperpod_constructs.analysis.texts.slip import frozen
 from hyperpod_constructs.facts.instance_types import InstanceType
 from hyperpod_constructs.facts.kubernetes_nodes import ACCELERATORS, EFA, GROUP, INSTANCE_TYPE, quantity, resources
+from hyperpod_constructs.facts.kubernetes_objects import pods_anywhere
 from hyperpod_constructs.templates.model import Model
 from hyperpod_constructs.templates.values import ABSENT, Text, Unknown, as_items, as_str
 
@@ -33,22 +34,11 @@ def unplaced_objects(model: Model) -> Iterator[Unplaced]:
 
 
 def _unplaced(one: KubernetesObject, eks: EksCluster, places: list[Place]) -> Iterator[Unplaced]:
-    for pods in pods_anywhere(one.raw):
+    for _, pods in pods_anywhere(one.raw):
         message = _lack(pods, places)
         if message is not None:
             yield Unplaced(one.resource, one.path, f"{one.label}: {message}")
             return
-
-
-def pods_anywhere(found: Any) -> Iterator[Mapping[str, Any]]:
-    """The specifications of pods in an object of any kind: what has containers."""
-    if isinstance(found, Mapping):
-        if isinstance(found.get("containers"), list):
-            yield found
-        else:
-            yield from (pods for part in found.values() for pods in pods_anywhere(part))
-    elif isinstance(found, list):
-        yield from (pods for part in found for pods in pods_anywhere(part))
 
 
 def _lack(pods: Mapping[str, Any], places: list[Place]) -> str | None:

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from hyperpod_constructs.facts.data import rows
+from hyperpod_constructs.facts.pod_settings import QUANTITY
 from hyperpod_constructs.facts.shapes import Unknown, shape_mistakes
 
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
@@ -21,6 +22,7 @@ _METRICS = ("ContainerResource", "External", "Object", "Pods", "Resource")
 WORDS: Mapping[str, tuple[str, ...]] = {
     "Container.terminationMessagePolicy": ("File", "FallbackToLogsOnError"),
     "ContainerPort.protocol": _PROTOCOLS,
+    "EmptyDirVolumeSource.medium": ("HugePages", "HugePages-1Gi", "HugePages-2Mi", "Memory"),
     "HTTPGetAction.scheme": ("HTTP", "HTTPS"),
     "LabelSelectorRequirement.operator": _OPERATORS,
     "LimitRangeItem.type": ("Container", "PersistentVolumeClaim", "Pod"),
@@ -60,10 +62,12 @@ _PLAIN: Mapping[str, Mapping[str, Any]] = {
     "i": {"type": ["integer", "null"], "words": "a whole number, without quotes"},
     "n": {"type": ["number", "null"], "words": "a number, without quotes"},
     "b": {"type": ["boolean", "null"], "words": "true or false, without quotes"},
-    "q": {"type": ["string", "number", "null"], "words": "an amount such as 500m or 256Mi"},
+    "q": {"type": ["string", "number", "null"], "pattern": f"None|{QUANTITY}", "words": "an amount such as 500m or 256Mi"},
     "x": {"type": ["string", "integer", "null"], "words": "a whole number, or a text"},
     "o": {"type": ["object", "null"], "words": "an object"},
 }
+_PORTS = ("containerPort", "hostPort", "nodePort", "port", "targetPort")
+_PORT: Mapping[str, Any] = {"minimum": 1, "maximum": 65535}
 
 
 def versions_of(kind: str) -> tuple[str, ...]:
@@ -79,6 +83,11 @@ def field_mistakes(version: str, kind: str, found: Mapping[str, Any], unknown: U
     definition = _kinds().get((version, kind))
     if definition is not None:
         yield from shape_mistakes(_schema(definition), found, unknown)
+
+
+def pod_mistakes(found: Mapping[str, Any], unknown: Unknown, path: tuple[str, ...]) -> Iterator[str]:
+    """The same for the specification of pods, as kinds of others have it too."""
+    yield from shape_mistakes(_schema("PodSpec"), found, unknown, path)
 
 
 @cache
@@ -112,4 +121,5 @@ def _of(form: str, place: str) -> Mapping[str, Any]:
     plain = _PLAIN.get(form)
     if plain is None:
         return _schema(form)
-    return {**plain, "enum": [None, "", *WORDS[place]]} if place in WORDS else plain
+    words = {"enum": [None, "", *WORDS[place]]} if place in WORDS else {}
+    return {**plain, **words, **(_PORT if place.rpartition(".")[2] in _PORTS else {})}

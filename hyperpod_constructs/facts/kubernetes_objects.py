@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from hyperpod_constructs.facts.kubernetes_kinds import field_mistakes, versions_of
+from hyperpod_constructs.facts.kubernetes_kinds import field_mistakes, pod_mistakes, versions_of
 from hyperpod_constructs.facts.pod_settings import setting_mistakes
 from hyperpod_constructs.facts.shapes import Unknown
 
@@ -38,6 +38,7 @@ _ATTRIBUTES: Mapping[str, tuple[str, ...]] = {"fsx.csi.aws.com": ("dnsname", "mo
 Sources: https://github.com/kubernetes-sigs/aws-fsx-csi-driver and https://github.com/awslabs/mountpoint-s3-csi-driver
 (as of 2026-11-28)
 """
+_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 _HIGHEST_PRIORITY = 1_000_000_000
 _Object = Mapping[str, Any]
 
@@ -71,7 +72,27 @@ def object_mistakes(found: _Object, unknown: Unknown) -> Iterator[str]:
     if version in own:
         yield from field_mistakes(str(version), str(kind), found, unknown)
         yield from _together(found, unknown)
+    elif str(version).partition("/")[0] in _WITH_PODS:
+        for place, pods in pods_anywhere(found):
+            yield from pod_mistakes(pods, unknown, place)
     yield from setting_mistakes(found, unknown)
+
+
+_WITH_PODS = ("kubeflow.org", "sagemaker.amazonaws.com")
+"""API groups of jobs whose pods have Kubernetes' own form.
+
+Sources: https://www.kubeflow.org/docs/components/trainer/legacy-v1/reference/ and
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-usage.html (as of 2026-11-28)
+"""
+
+
+def pods_anywhere(found: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], _Object]]:
+    """The specifications of pods in an object of any kind, which have containers, with their places."""
+    if isinstance(found, Mapping) and isinstance(found.get("containers"), list):
+        yield path, found
+    elif isinstance(found, Mapping | list):
+        parts = found.items() if isinstance(found, Mapping) else enumerate(found)
+        yield from (one for key, part in parts for one in pods_anywhere(part, (*path, str(key))))
 
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
@@ -181,8 +202,32 @@ def _volume(found: _Object, unknown: Unknown) -> Iterator[str]:
         yield "spec.accessModes has 'ReadWriteMany', and a volume of EBS is of one node"
 
 
+_PARAMETERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "ebs.csi.aws.com": {"type": ("gp2", "gp3", "io1", "io2", "sbp1", "sbg1", "sc1", "st1", "standard")},
+    "efs.csi.aws.com": {"provisioningMode": ("efs-ap",)},
+    "fsx.csi.aws.com": {"deploymentType": ("PERSISTENT_1", "PERSISTENT_2", "SCRATCH_1", "SCRATCH_2")},
+}
+"""The words that parameters of classes take, by driver.
+
+Sources: https://github.com/kubernetes-sigs/aws-ebs-csi-driver/blob/master/docs/parameters.md,
+https://github.com/kubernetes-sigs/aws-efs-csi-driver and https://github.com/kubernetes-sigs/aws-fsx-csi-driver (as of 2026-11-28)
+"""
+
+
 def _storage_class(found: _Object, unknown: Unknown) -> Iterator[str]:
-    yield from _driver("provisioner", _text(found.get("provisioner"), unknown))
+    driver = _text(found.get("provisioner"), unknown)
+    yield from _driver("provisioner", driver)
+    for key, allowed in _PARAMETERS.get(driver or "", {}).items():
+        value = _text(_at(found, "parameters", key), unknown)
+        if value is not None and value not in allowed:
+            yield f"parameters.{key} is {value!r}; allowed: {', '.join(allowed)}"
+
+
+def _secret(found: _Object, unknown: Unknown) -> Iterator[str]:
+    for key, value in _mapping(found.get("data")).items():
+        text = _text(value, unknown)
+        if text is not None and not _BASE64.fullmatch("".join(text.split())):
+            yield f"data.{key} is not in base64; stringData takes plain texts"
 
 
 def _driver(at: str, name: str | None) -> Iterator[str]:
@@ -271,6 +316,7 @@ _JUDGES: Mapping[str, Callable[[_Object, Unknown], Iterator[str]]] = {
     "PersistentVolume": _volume,
     "PodDisruptionBudget": _budget,
     "PriorityClass": _priority,
+    "Secret": _secret,
     "Service": _service,
     "StorageClass": _storage_class,
 }

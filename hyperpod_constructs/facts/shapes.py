@@ -43,6 +43,8 @@ def shape_mistakes(schema: Schema, value: object, unknown: Unknown, path: tuple[
         yield f"{at} is {value!r}; allowed: {', '.join(map(str, filter(None, schema['enum'])))}"
     elif "minimum" in schema and isinstance(value, int) and value < schema["minimum"]:
         yield f"{at} is {value!r}; allowed: {schema['minimum']} or more"
+    elif "maximum" in schema and isinstance(value, int) and value > schema["maximum"]:
+        yield f"{at} is {value!r}; allowed: {schema['maximum']} or less"
     elif "pattern" in schema and not re.fullmatch(schema["pattern"], str(value)):
         yield f"{at} is {value!r}; allowed: {schema['words']}"
     elif isinstance(value, Mapping):

@@ -149,6 +149,27 @@ WRONG = {
     "a group of another API": (binding(kind="Group", name="a", apiGroup="v1"), "subjects.0.apiGroup is 'v1'"),
     "a resource of another group": (role("", "deployments"), "rules.0.resources has 'deployments', which is in the group 'apps'"),
     "a priority": (plain("PriorityClass", "scheduling.k8s.io/v1", value=2_000_000_000), "value is 2000000000"),
+    "an amount": (
+        plain("ResourceQuota", "v1", spec={"hard": {"requests.nvidia.com/gpu": "8 GPUs"}}),
+        "spec.hard.requests.nvidia.com/gpu",
+    ),
+    "a port above the last": (service({"port": 80808}), "spec.ports.0.port is 80808"),
+    "a medium": (
+        job(volumes=[{"name": "shm", "emptyDir": {"medium": "RAM"}}]),
+        "spec.template.spec.volumes.0.emptyDir.medium is 'RAM'",
+    ),
+    "a type of volumes": (
+        plain("StorageClass", "storage.k8s.io/v1", provisioner="ebs.csi.aws.com", parameters={"type": "gp5"}),
+        "parameters.type is 'gp5'",
+    ),
+    "a plain secret": (plain("Secret", "v1", data={"token": "hello world!"}), "data.token is not in base64"),
+    "pods of another kind": (
+        {
+            **written("PyTorchJob", "kubeflow.org/v1"),
+            "spec": {"pytorchReplicaSpecs": {"Worker": {"template": pods(restart="Never")}}},
+        },
+        "spec.pytorchReplicaSpecs.Worker.template.spec.restart is unknown",
+    ),
     "two limits of a budget": (
         plain("PodDisruptionBudget", "policy/v1", spec={"minAvailable": 1, "maxUnavailable": 1}),
         "spec has minAvailable and maxUnavailable",
@@ -183,6 +204,8 @@ RIGHT: dict[str, dict[str, Any]] = {
     "an account": binding(kind="ServiceAccount", name="a", namespace="b"),
     "pods of another API": role("metrics.k8s.io", "pods"),
     "a resource of any group": role("*", "deployments"),
+    "a secret": plain("Secret", "v1", data={"token": "aGVsbG8="}, stringData={"user": "me!"}),
+    "pods of another maker": {**written("RayCluster", "ray.io/v1"), "spec": {"template": pods(restart="Never")}},
     "logs of pods": role("", "pods/log"),
 }
 
