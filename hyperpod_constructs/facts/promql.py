@@ -8,6 +8,8 @@ https://prometheus.io/docs/alerting/latest/configuration/
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 RANGE_FUNCTIONS = frozenset(
     (
         *("changes", "delta", "deriv", "double_exponential_smoothing", "holt_winters", "idelta", "increase", "irate"),
@@ -106,4 +108,15 @@ GPU_METRICS = tuple(
 """Metrics of NVIDIA's exporter, some of many.
 
 Source: https://docs.nvidia.com/datacenter/dcgm/latest/dcgm-api/dcgm-api-field-ids.html
+"""
+
+MOST: Mapping[str, float] = {
+    "up": 1,
+    **{name: 100 for name in GPU_METRICS if name.endswith("_UTIL")},
+    **{name: 1 for name in GPU_METRICS if "_PROF_" in name and name.endswith(("_ACTIVE", "_OCCUPANCY"))},
+}
+"""The highest value of metrics: percentages, parts of one, and whether a target answers.
+
+Sources: https://docs.nvidia.com/datacenter/dcgm/latest/dcgm-api/dcgm-api-field-ids.html and
+https://prometheus.io/docs/concepts/jobs_instances/ (as of 2026-11-28)
 """

@@ -12,7 +12,7 @@ from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.texts.reading import HOLE
 from hyperpod_constructs.analysis.texts.slip import Slip
 from hyperpod_constructs.analysis.texts.typo import typo_of
-from hyperpod_constructs.facts.promql import AGGREGATIONS, FUNCTIONS, GPU_METRICS, RANGE_FUNCTIONS, TEMPLATE_VARIABLES, WORDS
+from hyperpod_constructs.facts.promql import AGGREGATIONS, FUNCTIONS, GPU_METRICS, MOST, RANGE_FUNCTIONS, TEMPLATE_VARIABLES, WORDS
 
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`|#[^\n]*")
 _CALL = re.compile(r"([a-zA-Z_][a-zA-Z0-9_:]{0,100})\s{0,9}\(([^()]{0,500}\))?")
@@ -21,6 +21,13 @@ _BARE = re.compile(r"\b(by|without|ignoring)\s+([a-zA-Z_]\w{0,100})")
 _SELECTOR = re.compile(r"\s*([a-zA-Z_:][a-zA-Z0-9_:]*)\s*(\{[^{}]*\})?\s*(\[[^\[\]]*\])?\s*\)")
 _NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 _VARIABLE = re.compile(r"\{\{[^{}]*?\$(\w{1,100})")
+_UNIT = re.compile(r"(?<![\w.:$])\d+(?:\.\d+)?(?!(?:ms|[smhdwy]|\d)+\b|[eE][-+]?\d|[xX])[A-Za-z]\w*")
+_OF_LABELS = r"(?:\{[^{}]*\})?"
+_BY = r"(?:(?:by|without)\s*\([^()]*\)\s*)?"
+_COMPARED = re.compile(
+    rf"\s*(?:(?:max|min|avg)\s*{_BY}\(\s*)?(?P<name>[A-Za-z_:]\w*){_OF_LABELS}\s*\)?\s*{_BY}"
+    r"(?P<operator>>=|<=|==|>|<)\s*(?P<number>-?\d+(?:\.\d+)?)\s*"
+)
 _LONGEST = 10_000
 
 
@@ -55,11 +62,35 @@ def mistakes_in_promql(text: str, recorded: frozenset[str]) -> Iterator[tuple[st
         if name.lower() not in AGGREGATIONS:
             yield f"has the aggregation {name}{meant(name, AGGREGATIONS)}", "an aggregation of PromQL", False
             return
-    for name in _NAME.findall(re.sub(r"\{[^{}]*\}|\b(?:by|without|on|ignoring)\s*\([^()]*\)", "", plain)):
-        near = typo_of(name, GPU_METRICS if name.startswith("DCGM") else recorded if ":" in name else ())
+    bare_names = re.sub(r"\{[^{}]*\}|\b(?:by|without|on|ignoring)\s*\([^()]*\)", "", plain)
+    for name in _NAME.findall(bare_names):
+        near = typo_of(name, GPU_METRICS if name.startswith("DCGM") else recorded if ":" in name else ()) or _longer(name)
         if near and name not in FUNCTIONS:
             yield f"asks for {name}; the nearest is {near}", near, True
             return
+    unit = _UNIT.search(re.sub(r"\[[^\[\]]*\]", "", bare_names))
+    if unit is not None:
+        yield f"has the number {unit[0]}", "a number without a unit", False
+        return
+    yield from _never_met(plain)
+
+
+def _longer(name: str) -> str | None:
+    """The metric of GPUs of which a name is the longer form of the last word."""
+    return next((one for one in GPU_METRICS if name.startswith(one) and name[len(one) :].isalpha()), None)
+
+
+def _never_met(plain: str) -> Iterator[tuple[str, str, bool]]:
+    """A comparison of a metric alone, or of its highest, lowest or average value, with a number that it never reaches."""
+    match = _COMPARED.fullmatch(plain)
+    most = None if match is None else MOST.get(match["name"])
+    if match is None or most is None:
+        return
+    operator, number = match["operator"], float(match["number"])
+    if (operator == ">" and number >= most) or (operator in (">=", "==") and number > most):
+        yield f"asks for {match['name']} {operator} {number:g}, and it is {most:g} at most", f"a number below {most:g}", True
+    elif operator in ("<", "<=") and number < 0:
+        yield f"asks for {match['name']} {operator} {number:g}, and it is never below 0", "a number above 0", True
 
 
 def mistakes_in_message(text: str) -> Iterator[tuple[str, str]]:

@@ -72,6 +72,11 @@ def _job(place: str, job: Mapping[str, Value], own: Mapping[str, Value]) -> Iter
         if role not in promql.KUBERNETES_ROLES:
             says = f"has the role {role}{meant(str(role), promql.KUBERNETES_ROLES)}" if role is not None else "has no role"
             yield Slip(f"{place}/kubernetes{promql.DISCOVERY}/{index} {says}", listed(promql.KUBERNETES_ROLES))
+    for index, one in entries(job.get("static_configs")):
+        targets = mapping(one).get("targets")
+        if targets is None or isinstance(targets, str):
+            says = f"has the targets {targets}" if targets is not None else "has no targets"
+            yield Slip(f"{place}/static_configs/{index} {says}", "a list of hosts with ports")
     for key in ("relabel_configs", "metric_relabel_configs"):
         for index, one in entries(job.get(key)):
             yield from _relabel(f"{place}/{key}/{index}", mapping(one))

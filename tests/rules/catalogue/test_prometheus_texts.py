@@ -39,6 +39,11 @@ def said(path: str, text: str) -> list[str]:
         ("sum(rate(up{job='a'}))", "has rate of up without a range"),
         ("increase(DCGM_FI_DEV_XID_ERROR[5m]) > 0", "asks for DCGM_FI_DEV_XID_ERROR; the nearest is DCGM_FI_DEV_XID_ERRORS"),
         ("node:free:ratios < 1", "asks for node:free:ratios; the nearest is node:free:ratio"),
+        ("DCGM_FI_DEV_GPU_TEMPERATURE > 85", "the nearest is DCGM_FI_DEV_GPU_TEMP"),
+        ("DCGM_FI_DEV_GPU_TEMP > 85C", "has the number 85C"),
+        ("DCGM_FI_DEV_GPU_UTIL > 100", "asks for DCGM_FI_DEV_GPU_UTIL > 100, and it is 100 at most"),
+        ("max by (Hostname) (DCGM_FI_PROF_SM_ACTIVE{gpu='0'}) >= 90", "and it is 1 at most"),
+        ("avg(up) by (job) < -1", "and it is never below 0"),
     ],
 )
 def test_fails_expression(expression: str, message: str) -> None:
@@ -50,6 +55,11 @@ def test_fails_expression(expression: str, message: str) -> None:
     "expression",
     [
         "absent(DCGM_FI_DEV_GPU_UTIL)",
+        "DCGM_FI_DEV_GPU_TEMP_LIMIT > 8.5e1 and up == 1 and node_load15 > 0x1F and other > 1_000",
+        "avg(DCGM_FI_PROF_SM_ACTIVE) * 100 > 90",
+        "sum(DCGM_FI_DEV_GPU_UTIL) > 100",
+        "rate(up[1h30m] offset 15m) > .5",
+        "DCGM_FI_DEV_GPU_UTIL >= 100",
         "max_over_time(sum by (instance) (rate(up[1m]))[1h:1m])",
         "histogram_quantile(0.9, sum by (le) (rate(request_seconds_bucket[5m])))",
         "up{job=~'a|b'} >= bool -1 and up != +Inf * -2 ^ -1",
@@ -109,6 +119,7 @@ def test_fails_alert_manager(old: str, new: str, message: str) -> None:
         ("scrape_timeout: 10s", "scrape_timeout: 40s", "asks each 30s, and waits 40s"),
         ("scrape_timeout: 10s", "scrape_timeout: ten", "scrape_timeout of scrape_configs/0 is ten"),
         ("role: pod", "role: pods", "has the role pods; the nearest is pod"),
+        ("  relabel_configs", "  static_configs: [{targets: 'dcgm:9400'}]\n  relabel_configs", "has the targets dcgm:9400"),
         ("action: keep", "action: retain", "has the action retain"),
         ("action: labelmap", "action: replace", "no target_label"),
         ("relabel_configs", "relabel_config", "the nearest is relabel_configs"),
