@@ -30,6 +30,15 @@ def endpoint(alarm: Any) -> dict[str, Any]:
     }
 
 
+def watched(kind: str | None, space: str) -> dict[str, Any]:
+    name = {"Fn::GetAtt": ["Balancer", "LoadBalancerFullName"]}
+    dimensions = [{"Name": "LoadBalancer", "Value": name}]
+    return {
+        "Alarm": {"Type": "AWS::CloudWatch::Alarm", "Properties": {"Namespace": space, "Dimensions": dimensions}},
+        "Balancer": {"Type": "AWS::ElasticLoadBalancingV2::LoadBalancer", "Properties": {"Type": kind} if kind else {}},
+    }
+
+
 def manifest(cluster: Any) -> dict[str, Any]:
     given = {"ClusterName": cluster, "Manifest": "[]"}
     return {
@@ -54,6 +63,10 @@ def nodes(image: str, **data: Any) -> dict[str, Any]:
         (rule(FifoQueue=True), ["Lost"]),
         (endpoint({"Ref": "Alarm"}), []),
         (endpoint(att("Alarm")), ["Alarm"]),
+        (watched("network", "AWS/NetworkELB"), []),
+        (watched(None, "AWS/ApplicationELB"), []),
+        (watched("network", "AWS/ApplicationELB"), ["Balancer"]),
+        (watched(None, "AWS/NetworkELB"), ["Balancer"]),
         (nodes("CUSTOM", ImageId="ami-1"), []),
         (nodes("AL2023_x86_64_STANDARD"), []),
         (nodes("CUSTOM"), ["Template"]),

@@ -99,6 +99,18 @@ def launched(**more: Any) -> dict[str, Any]:
 BALANCER, TARGETS = "AWS::ElasticLoadBalancingV2::LoadBalancer", "AWS::ElasticLoadBalancingV2::TargetGroup"
 
 
+TEMPLATES = "AWS::ECR::RepositoryCreationTemplate"
+KEYED = {"EncryptionType": "KMS"}
+
+
+def created(**more: Any) -> dict[str, Any]:
+    return {"Prefix": "docker-hub", "AppliedFor": ("PULL_THROUGH_CACHE",), **more}
+
+
+def exposed(block: str) -> dict[str, Any]:
+    return {"ResourcesVpcConfig": {"SubnetIds": ("subnet-1",), "PublicAccessCidrs": (block,)}}
+
+
 def pools(*names: str, role: str | None = None) -> dict[str, Any]:
     found = {"Enabled": True, "NodePools": names, "NodeRoleArn": role}
     return {"ComputeConfig": {key: value for key, value in found.items() if value is not None}}
@@ -423,6 +435,9 @@ def volume(**settings: Any) -> dict[str, Any]:
             {**targets("TCP"), "HealthCheckTimeoutSeconds": 45},
             {**targets("TCP"), "HealthCheckTimeoutSeconds": 45, "HealthCheckIntervalSeconds": 60},
         ),
+        (TEMPLATES, created(EncryptionConfiguration=KEYED), created(EncryptionConfiguration=KEYED, CustomRoleArn="arn:a")),
+        (TEMPLATES, created(ResourceTags=({"Key": "a", "Value": "b"},)), created(ResourceTags=())),
+        ("AWS::EKS::Cluster", exposed("203.0.113.0"), exposed("203.0.113.0/24")),
         ("AWS::Grafana::Workspace", {"GrafanaVersion": "11.2"}, {"GrafanaVersion": "12.4"}),
     ],
 )

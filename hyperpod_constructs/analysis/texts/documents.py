@@ -261,6 +261,9 @@ def _image_rule(place: str, rule: Mapping[str, Value]) -> Slips:
         and not _is_open(selection.get("countUnit"))
     ):
         yield Slip(f"countUnit of {place} is {quoted(selection.get('countUnit'))}", "days")
+    for name, found in (("countNumber", selection.get("countNumber")), ("rulePriority", rule.get("rulePriority"))):
+        if isinstance(found, str) and not _is_open(found):
+            yield Slip(f"{name} of {place} is {quoted(found)}", "a number without quotes")
     number = as_int(selection.get("countNumber", ABSENT))
     if number is not None and number < 1:
         yield Slip(f"countNumber of {place} is {number}", "at least 1")

@@ -284,6 +284,8 @@ MISTAKES: list[tuple[str, str, str, Any, str]] = [
     ("documents", "HP-TXT-007", "LogPolicy/PolicyDocument", changed(POLICY, "Statement/0/Principal", REMOVED), "has no Principal"),
     ("documents", "HP-TXT-007", IMAGE_TEXT, changed(IMAGES, "rules/0/selection/countType", "imagesPushed"), "countType of"),
     ("documents", "HP-TXT-007", IMAGE_TEXT, changed(IMAGES, "rules/0/selection/countUnit", "weeks"), "countUnit of"),
+    ("documents", "HP-TXT-007", IMAGE_TEXT, changed(IMAGES, "rules/0/selection/countNumber", "14"), "countNumber of"),
+    ("documents", "HP-TXT-007", IMAGE_TEXT, changed(IMAGES, "rules/1/rulePriority", "2"), "rulePriority of"),
     ("documents", "HP-TXT-007", IMAGE_TEXT, changed(IMAGES, "rules/1/rulePriority", 1), "two rules have the priority 1"),
     ("documents", "HP-TXT-007", IMAGE_TEXT, changed(IMAGES, "rules/1/selection/tagPrefixList", REMOVED), "without tags"),
     ("documents", "HP-TXT-007", IMAGE_TEXT, changed(IMAGES, "rules/0/selection/tagStatus", "any"), "others follow it"),
