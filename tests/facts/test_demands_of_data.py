@@ -107,6 +107,10 @@ def created(**more: Any) -> dict[str, Any]:
     return {"Prefix": "docker-hub", "AppliedFor": ("PULL_THROUGH_CACHE",), **more}
 
 
+def tainted(*effects: str) -> dict[str, Any]:
+    return {"Taints": tuple({"Key": "pool", "Value": str(index), "Effect": effect} for index, effect in enumerate(effects))}
+
+
 def exposed(block: str) -> dict[str, Any]:
     return {"ResourcesVpcConfig": {"SubnetIds": ("subnet-1",), "PublicAccessCidrs": (block,)}}
 
@@ -435,6 +439,7 @@ def volume(**settings: Any) -> dict[str, Any]:
             {**targets("TCP"), "HealthCheckTimeoutSeconds": 45},
             {**targets("TCP"), "HealthCheckTimeoutSeconds": 45, "HealthCheckIntervalSeconds": 60},
         ),
+        ("AWS::EKS::Nodegroup", tainted("NO_SCHEDULE", "NO_SCHEDULE"), tainted("NO_SCHEDULE", "NO_EXECUTE")),
         (TEMPLATES, created(EncryptionConfiguration=KEYED), created(EncryptionConfiguration=KEYED, CustomRoleArn="arn:a")),
         (TEMPLATES, created(ResourceTags=({"Key": "a", "Value": "b"},)), created(ResourceTags=())),
         ("AWS::EKS::Cluster", exposed("203.0.113.0"), exposed("203.0.113.0/24")),

@@ -270,13 +270,16 @@ class _Judge:
                 return self._say(Kind.VALUE, (*path, upper), message, at(value, upper), f"{least:g} or more")
         return True if len(known) == len(wanted) else None
 
-    def _unique_keys(self, wanted: str, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
-        """Items of a list that differ in one property."""
-        keys = [as_str(at(item, wanted)) for item in value] if isinstance(value, tuple) else []
+    def _unique_keys(self, wanted: str | list[str], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        """Items of a list that differ in one property, or in one of several."""
+        names = [wanted] if isinstance(wanted, str) else wanted
+        parts = [[as_str(at(item, name)) for name in names] for item in value] if isinstance(value, tuple) else []
+        keys = [None if None in one else " ".join(map(str, one)) for one in parts]
         for index, key in enumerate(keys):
             if key is not None and key in keys[:index]:
-                message = f"{label(path)} has the {wanted} {key!r} twice"
-                return self._say(Kind.VALUE, (*path, index, wanted), message, key, f"each {wanted} once")
+                what = " and ".join(names)
+                message = f"{label(path)} has the {what} {key!r} twice"
+                return self._say(Kind.VALUE, (*path, index, names[0]), message, key, f"each {what} once")
         return None if None in keys else True
 
     def _count_at_most(self, wanted: Mapping[str, str], node: Mapping[str, Any], value: Value, path: Path) -> Answer:

@@ -27,7 +27,7 @@ from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import ORDER, error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Resource
-from hyperpod_constructs.templates.values import Text, as_bool, as_items, as_str, at
+from hyperpod_constructs.templates.values import ABSENT, Text, as_bool, as_items, as_str, at
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
@@ -94,7 +94,8 @@ def names_are_known(addon: Addon) -> str | None:
     source=f"{_EKS_GUIDE}updating-an-add-on.html",
 )
 def configurations_fit(addon: Addon) -> str | None:
-    found, written = addon.configuration, addon.resource.get("ConfigurationValues")
+    written = addon.resource.get("ConfigurationValues")
+    found = {} if written is ABSENT else addon.configuration
     begun = isinstance(written, Text) and str(written.parts[0]).lstrip().startswith("{")
     if found is None and ((isinstance(written, str) and written.strip()) or (begun and parsed(written, yaml=True) is None)):
         return f"the configuration of {addon.name} is neither an object of JSON nor of YAML"

@@ -59,6 +59,7 @@ WITH_INFERENCE = edited(
     },
 )
 VALUES = "Inference/ConfigurationValues"
+UNUSED_ROLES = dict.fromkeys(("InferenceRole", "ScalerRole", "Certificates"), REMOVED)
 ACCOUNT = {
     "Type": "AWS::EKS::PodIdentityAssociation",
     "Properties": {
@@ -77,6 +78,7 @@ WITH_SPACES = edited(
     },
 )
 CASES = [
+    Case("HP-ADD-028", WITH_INFERENCE, {VALUES: REMOVED, **UNUSED_ROLES}, {}),
     Case("HP-ADD-028", WITH_INFERENCE, {VALUES: configured(tlsCertificateS3Bucket=None), "Certificates": REMOVED}, {}),
     Case("HP-ADD-028", WITH_INFERENCE, {VALUES: configured(tlsCertificateS3Bucket="arn:aws:s3:::tls")}, {}),
     Case("HP-ADD-028", WITH_INFERENCE, {VALUES: configured(hyperPodClusterARN="x")}, {VALUES: configured(hyperpodClusterArn=None)}),
