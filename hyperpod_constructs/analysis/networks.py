@@ -173,7 +173,7 @@ class NetworkFacts:
         return next(nameless, None)
 
     def _interface_endpoint(self, vpc: Resource, service: str) -> tuple[Resource | None, bool]:
-        perhaps = not vpc.template.complete
+        perhaps = not vpc.template.complete or self._awaits_more
         for endpoint, inside in self._naming(ENDPOINT, "VpcId", vpc):
             kind, named = endpoint.get("VpcEndpointType"), _has_names(endpoint)
             answer = all_of((inside, None if kind is UNKNOWN else kind == "Interface", serves(endpoint, service), named))
@@ -181,6 +181,11 @@ class NetworkFacts:
                 return endpoint, True
             perhaps = perhaps or answer is None
         return None, perhaps
+
+    @cached_property
+    def _awaits_more(self) -> bool:
+        """Whether a template awaits a resource that it does not have: what seems to lack may be that one."""
+        return any(_awaited(one) - one.template.document.section("Resources").keys() for one in self._model.resources())
 
     @cached_property
     def _subnets(self) -> Mapping[Resource, Subnet]:
@@ -256,6 +261,12 @@ class NetworkFacts:
 def network_facts(model: Model) -> NetworkFacts:
     """The networks of a model; computed once."""
     return model.cached(NetworkFacts, lambda: NetworkFacts(model))
+
+
+def _awaited(resource: Resource) -> set[str]:
+    """The names in its DependsOn."""
+    written = resource.raw.get("DependsOn")
+    return {one for one in (written if isinstance(written, list) else [written]) if isinstance(one, str)}
 
 
 def block_of(value: Value) -> ipaddress.IPv4Network | None:

@@ -39,7 +39,7 @@ from hyperpod_constructs.analysis.placement import (
     subnets_of,
     users_of_file_systems,
 )
-from hyperpod_constructs.analysis.policy_document import Call
+from hyperpod_constructs.analysis.policy_document import Statement
 from hyperpod_constructs.analysis.security_groups import (
     INGRESS,
     Direction,
@@ -178,12 +178,18 @@ def reads_a_bucket(role: Resource) -> bool:
 
 
 def _pulls_in_network(group: NodeGroup) -> bool:
-    """Whether nodes surely may pull images, and their network has an endpoint for that."""
+    """Whether nodes are allowed to pull images, and their network has an endpoint for that, be it one without private DNS."""
     role = resource_of(group.get("ExecutionRole"), ROLE)
     vpcs = {subnet.vpc for subnet in group.subnet_facts() if subnet.vpc is not None} if role is not None else set()
-    model = group.resource.template.model
-    inner = any(network_facts(model).interface_endpoint(vpc, facts.REGISTRY)[0] is not None for vpc in vpcs)
-    return inner and role is not None and role_facts(role).identity.allows(Call("ecr:BatchGetImage")) is True
+    known = network_facts(group.resource.template.model)
+    places = [(vpc, name) for vpc in vpcs for name in facts.REGISTRIES]
+    inner = any(known.interface_endpoint(*one)[0] or known.endpoint_without_names(*one) for one in places)
+    return inner and role is not None and any(_allows_pulls(one) for one in role_facts(role).statements)
+
+
+def _allows_pulls(statement: Statement) -> bool:
+    plain = statement.effect == "Allow" and not statement.excludes_actions and not statement.excludes_resources
+    return plain and statement.speaks_of("ecr:BatchGetImage") is True
 
 
 def _may_read(role: Resource) -> bool:

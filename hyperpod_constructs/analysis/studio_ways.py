@@ -34,7 +34,7 @@ def studio_ways(model: Model) -> Iterator[Stopped]:
     for type_, hosted in HOSTED.items():
         for user in model.resources(type_):
             mounted = list(dict.fromkeys(_mounted(user))) if type_ == _DOMAIN else ()
-            services, apart = _services(user, hosted), any(one.get(*_GROUPS) is not ABSENT for one in _users(user))
+            services, apart = _services(user, hosted), any(_is_apart(one, user, hosted) for one in _users(user))
             for source in sides_of(user, hosted):
                 ways = [(one.logical_id, way) for one in mounted for way in to_file_system(source, one)]
                 for name in services:
@@ -71,6 +71,12 @@ def _users(domain: Resource) -> Iterator[Resource]:
     """The profiles of a domain."""
     found = domain.template.model.resources("AWS::SageMaker::UserProfile")
     return (one for one in found if resource_of(one.get("DomainId"), _DOMAIN) is domain)
+
+
+def _is_apart(profile: Resource, domain: Resource, hosted: Hosted) -> bool:
+    """Whether the apps of a profile may have other groups than those of its domain."""
+    own, others = profile.get(*_GROUPS), domain.get(*hosted.groups)
+    return own is not ABSENT and own != others
 
 
 def _named_in(one: Resource, paths: tuple[str, ...]) -> Iterator[Resource]:

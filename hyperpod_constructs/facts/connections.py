@@ -31,7 +31,7 @@ class Use(Enum):
     POD_IDENTITIES = "pod identities"
     SECRET = "the secret of the accounting database"
     DATA = "objects of a bucket"
-    IMAGES = "images, past an endpoint of their registry"
+    IMAGES = "images, past the endpoints of their registry"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +48,11 @@ class Service:
     """A call that nodes make, which an endpoint's policy must allow; `None` if nodes make several, and may do with one."""
 
 
-REGISTRY = "ecr.dkr"
-"""The service from which images are pulled."""
+REGISTRIES = ("ecr.api", "ecr.dkr")
+"""The services by which images are pulled: the token from one, the image from the other.
+
+Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html
+"""
 S3 = Service(
     name="s3", fatal=frozenset({Use.SCRIPTS, Use.KUBERNETES}), wanted=frozenset({Use.DATA, Use.IMAGES}), action="s3:GetObject"
 )
@@ -57,8 +60,18 @@ S3 = Service(
 SERVICES = (
     S3,
     Service(name="ec2", fatal=frozenset({Use.KUBERNETES}), action="ec2:DescribeInstances"),
-    Service(name="ecr.api", fatal=frozenset({Use.KUBERNETES}), action="ecr:GetAuthorizationToken"),
-    Service(name=REGISTRY, fatal=frozenset({Use.KUBERNETES}), action="ecr:BatchGetImage"),
+    Service(
+        name=REGISTRIES[0],
+        fatal=frozenset({Use.KUBERNETES}),
+        wanted=frozenset({Use.IMAGES}),
+        action="ecr:GetAuthorizationToken",
+    ),
+    Service(
+        name=REGISTRIES[1],
+        fatal=frozenset({Use.KUBERNETES}),
+        wanted=frozenset({Use.IMAGES}),
+        action="ecr:BatchGetImage",
+    ),
     Service(name="logs", wanted=frozenset({Use.ALWAYS}), action="logs:PutLogEvents"),
     Service(name="ssm", wanted=frozenset({Use.ALWAYS}), action="ssm:UpdateInstanceInformation"),
     Service(name="ssmmessages", wanted=frozenset({Use.ALWAYS}), action="ssmmessages:OpenControlChannel"),

@@ -159,9 +159,11 @@ ENDPOINT_SERVICES = (
     "s3",
     "s3express",
     "sagemaker.api",
+    "sagemaker.api-fips",
     "sagemaker.featurestore-runtime",
     "sagemaker.metrics",
     "sagemaker.runtime",
+    "sagemaker.runtime-fips",
     "scheduler",
     "secretsmanager",
     "servicecatalog",
@@ -222,24 +224,46 @@ Sources: https://docs.aws.amazon.com/sagemaker/latest/dg/notebook-interface-endp
 https://docs.aws.amazon.com/sagemaker/latest/dg/studio-interface-endpoint.html
 """
 
+ENDPOINT_FAMILIES = {"ecr": ("ecr.dkr", "ecr.api")}
+"""All endpoints of a service with several, by the beginning of their names (as of 2026-11-28).
+
+Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html
+"""
+
 ENDPOINT_NAMES = {
     "amp": "aps-workspaces",
     "cloudwatch": "monitoring",
+    "cloudwatch-events": "events",
     "cloudwatch-logs": "logs",
+    "cloudwatch-metrics": "monitoring",
     "cloudwatchlogs": "logs",
+    "container-registry": "ecr.dkr",
+    "dkr": "ecr.dkr",
+    "dkr.ecr": "ecr.dkr",
+    "docker": "ecr.dkr",
     "ecr": "ecr.api",
+    "ecr-docker": "ecr.dkr",
     "efs": "elasticfilesystem",
     "elb": "elasticloadbalancing",
     "elbv2": "elasticloadbalancing",
     "eventbridge": "events",
     "firehose": "kinesis-firehose",
     "kinesis": "kinesis-streams",
+    "lustre": "fsx",
     "metrics": "monitoring",
+    "parameter-store": "ssm",
+    "prometheus": "aps-workspaces",
+    "registry": "ecr.dkr",
     "sagemaker": "sagemaker.api",
     "sagemaker-runtime": "sagemaker.runtime",
     "secrets": "secretsmanager",
+    "session-manager": "ssmmessages",
+    "sessionmanager": "ssmmessages",
     "sfn": "states",
+    "step-functions": "states",
     "stepfunctions": "states",
+    "systems-manager": "ssm",
+    "systemsmanager": "ssm",
 }
 """Names of services elsewhere, as of clients in the SDK, and their names as endpoints (as of 2026-11-27).
 

@@ -194,6 +194,7 @@ WEB, APPS, SAME = "tcp, FromPort: 443, ToPort: 443", "tcp, FromPort: 8192, ToPor
         ("tcp, FromPort: 9000, ToPort: 65535, " + SAME, "", True),
         (f"{WEB}, {SAME}", "", True),
         (f"{WEB}, {SAME}", APART, False),
+        (f"{WEB}, {SAME}", APART.replace("sg-1", "!Ref Own"), True),
     ],
 )
 def test_apps_of_studio_reach_each_other(rule: str, more: str, ends: bool) -> None:

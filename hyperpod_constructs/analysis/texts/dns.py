@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
@@ -196,13 +197,20 @@ def _service(value: Value) -> Slips:
         yield Slip(f"no service is named {service}", text_words.ENDPOINTS_APART[service], found=value)
         return
     if HOLE not in service and service not in text_words.ENDPOINT_SERVICES and not service.startswith(("vpce", "vpce-svc")):
-        near = text_words.ENDPOINT_NAMES.get(service) or typo_of(service, text_words.ENDPOINT_SERVICES)
+        near = text_words.ENDPOINT_NAMES.get(service) or typo_of(service, text_words.ENDPOINT_SERVICES) or _of_family(service)
         if near:
             yield Slip(
                 f"no service is named {service}; the nearest is {near}",
                 f"{text.removesuffix(service)}{near}".replace(HOLE, "${?}"),
                 found=value,
             )
+
+
+def _of_family(service: str) -> str | None:
+    """The endpoint that was probably meant, of a service whose endpoints are all known."""
+    family = text_words.ENDPOINT_FAMILIES.get(service.partition(".")[0], ())
+    is_kind_of = any(service.startswith(f"{one}-") for one in family)
+    return None if is_kind_of else next(iter(get_close_matches(service, family, n=1, cutoff=0)), None)
 
 
 _PREFIXES = ("com.amazonaws.", "cn.com.amazonaws.", "aws.", "com.amazonaws-", "eu.", "vpce", "amazonaws.")

@@ -430,6 +430,30 @@ def test_who_pulls_images_in_a_closed_network_reads_their_layers_in_a_bucket_of_
     assert reached(edited(pulling, changes)) == found
 
 
+PULL = {"Effect": "Allow", "Action": "ecr:BatchGetImage", "Resource": "arn:aws:ecr:us-west-2:123456789012:repository/train"}
+LOOKS = {"Pull/PolicyDocument": policy({**PULL, "Action": "ecr:DescribeRepositories"})}
+
+
+@pytest.mark.parametrize(
+    ("endpoints", "changes", "found"),
+    [
+        (["ecr.api", "ecr.dkr"], {}, set()),
+        (["ecr.api"], {}, {(USE, "Vpc")}),
+        (["ecr.dkr"], {}, {(USE, "Vpc")}),
+        ([], {}, set()),
+        (["ecr.api", "ecr.dkr"], {**LOOKS, "Endpoint3/PrivateDnsEnabled": False}, set()),
+        (["ecr.api", "ecr.dkr"], {"Endpoint3/PrivateDnsEnabled": False}, {(USE, "Endpoint3")}),
+        (["ecr.api"], {"Cluster/.DependsOn": ["Registry"]}, set()),
+    ],
+)
+def test_who_pulls_images_past_one_endpoint_of_the_registry_needs_both(
+    endpoints: list[str], changes: Template, found: set[tuple[str, str]]
+) -> None:
+    properties = {"RoleName": ref("Role"), "PolicyName": "pull", "PolicyDocument": policy(PULL)}
+    pull = {"Pull": {"Type": "AWS::IAM::RolePolicy", "Properties": properties}}
+    assert reached(edited(closed(slurm(), *OPERATION, *endpoints), {**pull, **changes})) == found
+
+
 @pytest.mark.parametrize(("prefix_list", "found"), [("pl-7ba54012", {(USE, "NodeGroup")}), ("pl-0123456789abcdef0", set())])
 def test_lists_of_aws_have_no_addresses_of_a_vpc(prefix_list: str, found: set[tuple[str, str]]) -> None:
     rule = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "DestinationPrefixListId": prefix_list}

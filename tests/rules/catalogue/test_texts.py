@@ -392,6 +392,14 @@ MISTAKES: list[tuple[str, str, str, Any, str]] = [
         "names",
         "HP-TXT-010",
         "Endpoint/ServiceName",
+        {"Fn::Sub": "com.amazonaws.${AWS::Region}.ecr.docker"},
+        "the nearest is ecr.dkr",
+    ),
+    ("names", "HP-TXT-010", "Endpoint/ServiceName", "com.amazonaws.us-west-2.session-manager", "the nearest is ssmmessages"),
+    (
+        "names",
+        "HP-TXT-010",
+        "Endpoint/ServiceName",
         "com.amazonaws.us-west-2.sagemaker.studio",
         "no service is named sagemaker.studio",
     ),
@@ -477,6 +485,7 @@ def _judged(
         ("AWS::Route53::RecordSet", record("A", name="a.b", HostedZoneId=OPEN, ResourceRecords=[OPEN])["Properties"]),
         ("AWS::Route53::RecordSet", {"Name": OPEN, "Type": "A", "ResourceRecords": OPEN, "TTL": OPEN, "HostedZoneId": OPEN}),
         ("AWS::EC2::VPCEndpoint", {"VpcId": OPEN, "ServiceName": {"Fn::Sub": "com.amazonaws.${Open}.${Open}"}}),
+        ("AWS::EC2::VPCEndpoint", {"VpcId": OPEN, "VpcEndpointType": OPEN, "ServiceName": "com.amazonaws.us-west-2.ecr.dkr-fips"}),
         ("AWS::SSM::Document", {"Content": OPEN}),
         (
             "AWS::StepFunctions::StateMachine",
