@@ -25,6 +25,7 @@ from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Tex
 _UNKNOWN, _NAME = "\0", "\1"
 """Parts of a pattern that are not known; the second ones are names without a slash."""
 _WILD, _ANY = re.compile(r"[*?\0\1]"), re.compile(r"[*?\0]")
+_OF_OBJECTS, _POINT_OBJECT = ("AWS::S3::AccessPoint", "AWS::S3::BucketPolicy"), "accesspointobject"
 _SID = re.compile(r"[A-Za-z0-9]*")
 _WITH_GRAMMAR = frozenset(
     ("AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "AWS::IAM::Role", "AWS::KMS::Key", "AWS::S3::BucketPolicy"),
@@ -193,7 +194,7 @@ def idle_words(one: Written) -> Iterator[str]:
         yield f"{', '.join(map(str, statement.actions))}: asked for no resource, and so of no policy of one"
     if _has_variables(one) and _is_old(one):
         yield f"only documents of the Version {_WITH_VARIABLES} have variables, and others take them for text"
-    of_bucket = one.resource.type == "AWS::S3::BucketPolicy"
+    of_bucket = one.resource.type in _OF_OBJECTS
     if not statement.excludes_actions and (of_bucket or (statement.effect == "Allow" and one.kind is Kind.IDENTITY)):
         unfit = _unfit(statement)
         if unfit:
@@ -310,9 +311,11 @@ def _fits(action: Action, pattern: Value) -> bool:
 def _is_of_type(service: str, type_: str, begin: str, place: str, last: str) -> bool:
     """Whether a pattern, with this region and this last field, may be that of a type of resource."""
     literal = _WILD.split(last)[0]
+    if service == "s3" and not begin and place and last.startswith("accesspoint/"):
+        return False
     if service == "s3" and not begin:
         return ("/" not in last) if type_ == "bucket" else "/" in last or _ANY.search(last) is not None
-    if service == "s3" and not place:
+    if service == "s3" and (not place or (type_ == _POINT_OBJECT and "/object/" not in last and not _ANY.search(last))):
         return False
     if (service, begin) in FLAT and last.startswith(begin) and "/" in last[len(begin) :]:
         return False

@@ -451,3 +451,18 @@ def test_the_first_policy_of_a_topic_has_an_action_that_no_list_has() -> None:
     own = topic_of(Condition={"StringEquals": {"AWS:SourceOwner": {"Ref": "AWS::AccountId"}}})
     own["NewsPolicy"]["Properties"]["PolicyDocument"]["Statement"][0]["Action"] = ["SNS:Publish", "SNS:Receive"]
     assert rules_of(edited(slurm(), own)) == []
+
+
+@pytest.mark.parametrize(
+    ("resource", "rules"),
+    [
+        ("arn:${AWS::Partition}:s3:::prod-${AWS::Region}-layers/*", []),
+        ("arn:${AWS::Partition}:s3:::prod-${AWS::Region}-layers", ["HP-POL-002"]),
+        ("arn:${AWS::Partition}:s3:::prod-${AWS::Region}", []),
+        ("arn:aws:s3:${AWS::Region}:${AWS::AccountId}:accesspoint/nodes/object/*", []),
+        ("arn:aws:s3:${AWS::Region}:${AWS::AccountId}:accesspoint/nodes/*", []),
+        ("arn:aws:s3:${AWS::Region}:${AWS::AccountId}:accesspoint/nodes", ["HP-POL-002"]),
+    ],
+)
+def test_what_is_read_are_objects_of_a_bucket_or_of_an_access_point(resource: str, rules: list[str]) -> None:
+    assert rules_of(edited(slurm(), {OTHER: allow("s3:GetObject", {"Fn::Sub": resource})})) == rules
