@@ -14,6 +14,9 @@ LIST, TUNNEL, CONTROL = "AWS::EC2::PrefixList", "AWS::EC2::VPNConnection", "AWS:
 ENVIRONMENT = "AWS::Batch::ComputeEnvironment"
 DATABASE, KEY = "AWS::RDS::DBInstance", "arn:aws:kms:us-west-2:123456789012:key/0f1d2c3b-4a59-4687-8796-a5b4c3d2e1f0"
 NEW = {"Engine": "postgres", "DBInstanceClass": "db.t4g.micro", "AllocatedStorage": "20", "MasterUsername": "slurm"}
+FILES, BUCKET = "AWS::FSx::FileSystem", "AWS::S3::Bucket"
+ZFS = {"DeploymentType": "SINGLE_AZ_HA_2", "ThroughputCapacity": 320}
+HOMES = {"FileSystemType": "OPENZFS", "StorageCapacity": 1024, "OpenZFSConfiguration": ZFS}
 OFFICE = {"AddressFamily": "IPv4", "MaxEntries": 1, "Entries": ({"Cidr": "192.168.64.0/18"},)}
 
 
@@ -23,6 +26,21 @@ def tunnel(block: str) -> dict[str, Any]:
 
 def remote(block: str) -> dict[str, Any]:
     return {"RemoteNetworkConfig": {"RemoteNodeNetworks": ({"Cidrs": (block,)},)}}
+
+
+def shared(key: str) -> dict[str, Any]:
+    return {"VpnTunnelOptionsSpecifications": ({"PreSharedKey": key},)}
+
+
+def cached(storage: str) -> dict[str, Any]:
+    lustre = {"DeploymentType": "PERSISTENT_1", "DriveCacheType": "READ"}
+    return {"FileSystemType": "LUSTRE", "StorageType": storage, "StorageCapacity": 6000, "LustreConfiguration": lustre}
+
+
+def told(*names: str, value: str = "a") -> dict[str, Any]:
+    rules = tuple({"Name": name, "Value": value} for name in names)
+    queue = {"Event": "s3:ObjectCreated:*", "Queue": "queue", "Filter": {"S3Key": {"Rules": rules}}}
+    return {"NotificationConfiguration": {"QueueConfigurations": (queue,)}}
 
 
 @pytest.mark.parametrize(
@@ -49,6 +67,15 @@ def remote(block: str) -> dict[str, Any]:
         (DATABASE, NEW, {**NEW, "MasterUserPassword": "{{resolve:ssm-secure:/db:1}}"}),
         (DATABASE, {**NEW, "MasterUserAuthenticationType": "password"}, {**NEW, "MasterUserAuthenticationType": "iam-db-auth"}),
         ("AWS::SSM::Parameter", {"Name": "/the cluster"}, {"Name": "/lab/cluster"}),
+        ("AWS::EC2::CustomerGateway", {"Type": "ipsec.1", "BgpAsn": 0}, {"Type": "ipsec.1", "BgpAsn": 65010}),
+        (TUNNEL, shared("0123456789"), shared("a.123456789")),
+        (TUNNEL, shared("short"), shared("long_enough")),
+        ("AWS::Route53Resolver::FirewallRuleGroupAssociation", {"Priority": 100}, {"Priority": 101}),
+        ("AWS::Route53Resolver::FirewallRuleGroupAssociation", {"Priority": 9900}, {"Priority": 9899}),
+        (FILES, {**HOMES, "FileSystemTypeVersion": "2.15"}, HOMES),
+        (FILES, cached("SSD"), cached("HDD")),
+        (BUCKET, told("prefix", "suffix", "suffix"), told("prefix", "suffix")),
+        (BUCKET, told("suffix", value="*.json"), told("suffix", value=".json")),
     ],
 )
 def test_a_demand_refuses_one_thing_and_takes_the_nearest_right_one(
