@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol, cast
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, WholeJudge
+from hyperpod_constructs.facts.address_families import ASKING
 from hyperpod_constructs.facts.named_by_text import USES
 from hyperpod_constructs.facts.numbered import NUMBERED
 from hyperpod_constructs.facts.scaling_targets import MONITORS
@@ -80,6 +81,7 @@ MODULES: Mapping[str, Topic] = {
     "metrics": Topic.ALARM,
     "model_pipelines": Topic.DOCUMENT,
     "near_names": Topic.NAME,
+    "networks": Topic.COMPANION,
     "numbers": Topic.COMPANION,
     "partners": Topic.COMPANION,
     "prometheus": Topic.PROMETHEUS,
@@ -208,6 +210,14 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::Events::Rule": "Targets",
         "AWS::SageMaker::Pipeline": "PipelineDefinition",
         "AWS::Scheduler::Schedule": "Target",
+    },
+    "networks": {
+        **{one: asking.setting.split("/")[0] for one, asking in ASKING.items()},
+        "AWS::EC2::SecurityGroup": "",
+        "AWS::EC2::SecurityGroupEgress": "",
+        "AWS::EC2::SecurityGroupIngress": "",
+        "AWS::EC2::VPNConnection": "StaticRoutesOnly",
+        "AWS::Route53::HostedZone": "VPCs",
     },
     "numbers": {one: kind.number for one, kind in NUMBERED.items()},
     "partners": {
