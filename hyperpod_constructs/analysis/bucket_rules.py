@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hyperpod_constructs.analysis.links import links
 from hyperpod_constructs.analysis.node_places import BUCKET
-from hyperpod_constructs.facts.data_holders import DATA_WORDS, HELD_BY_DATA, KEEPING_POLICIES
+from hyperpod_constructs.facts.data_holders import DATA_WORDS, DELETED_BY_DEFAULT, HELD_BY_DATA, KEEPING_POLICIES
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at
 
@@ -55,9 +55,11 @@ def data_buckets(model: Model) -> Iterator[DataBucket]:
 def deletable(model: Model) -> Iterator[Resource]:
     """What would not go with its stack by itself, and is told to."""
     there = linked(model)
-    for resource in model.resources(*HELD_BY_DATA):
+    for resource in model.resources(*dict.fromkeys((*HELD_BY_DATA, *DELETED_BY_DEFAULT))):
         kept = as_str(resource.update_replace_policy) in (*KEEPING_POLICIES, "Snapshot")
-        if as_str(resource.deletion_policy) == "Delete" and (kept or resource in there):
+        told = resource.type in HELD_BY_DATA and as_str(resource.deletion_policy) == "Delete"
+        silent = resource.type in DELETED_BY_DEFAULT and resource.deletion_policy is ABSENT and kept
+        if silent or (told and (kept or resource in there)):
             yield resource
 
 

@@ -89,8 +89,28 @@ DATA_HOLDERS: Mapping[str, DataHolder] = {
     "AWS::SecretsManager::Secret": DataHolder(lost="the secret's value, with all versions"),
 }
 
-HELD_BY_DATA = ("AWS::ECR::Repository", "AWS::RDS::DBCluster", "AWS::RDS::DBInstance", "AWS::S3::Bucket")
+HELD_BY_DATA = (
+    "AWS::Backup::BackupVault",
+    "AWS::ECR::Repository",
+    "AWS::RDS::DBCluster",
+    "AWS::RDS::DBInstance",
+    "AWS::S3::Bucket",
+)
 """Types whose deletion fails while they hold data or are protected.
+
+Sources: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html and
+https://docs.aws.amazon.com/aws-backup/latest/devguide/create-a-vault.html
+"""
+
+DELETED_BY_DEFAULT = (
+    "AWS::Backup::BackupVault",
+    "AWS::DynamoDB::GlobalTable",
+    "AWS::DynamoDB::Table",
+    "AWS::ECR::Repository",
+    "AWS::OpenSearchService::Domain",
+    "AWS::SecretsManager::Secret",
+)
+"""Types that go with their stack without a DeletionPolicy: one that a replacement keeps lacks it by mistake (as of 2026-11-28).
 
 Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
 """

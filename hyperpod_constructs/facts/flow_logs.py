@@ -49,3 +49,22 @@ FIELDS = (
     "encryption-status",
 )
 """Fields may be added: only a misspelled one is surely wrong."""
+
+OTHERS = {
+    "account": "account-id",
+    "dst-ip": "dstaddr",
+    "dst-port": "dstport",
+    "dstaddress": "dstaddr",
+    "dstip": "dstaddr",
+    "endtime": "end",
+    "eni-id": "interface-id",
+    "interface": "interface-id",
+    "src-ip": "srcaddr",
+    "srcaddress": "srcaddr",
+    "srcip": "srcaddr",
+    "starttime": "start",
+    "status": "log-status",
+    "subnet": "subnet-id",
+    "vpc": "vpc-id",
+}
+"""What other tools and queries call the fields."""

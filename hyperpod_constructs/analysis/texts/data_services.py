@@ -134,6 +134,11 @@ def mount_target(resource: Resource) -> Slips:
     if files is not None and subnet is not None and zone and own and zone != own:
         message = f"{subnet.logical_id} is in {own}, and {files.logical_id} in {zone} alone"
         yield Slip(message, f"a subnet in {zone}", ("SubnetId",), resource.get("SubnetId"))
+    elif files is not None and files.get(_ZONE) is not ABSENT and resource.exists:
+        others = [one for one in resource.template.model.resources(_TARGET) if resource_of(one.get("FileSystemId")) is files]
+        if others[0] is not resource and others[0].exists:
+            message = f"{files.logical_id} is in one zone, and has its one mount target with {others[0].logical_id}"
+            yield Slip(message, "one mount target", ("FileSystemId",), resource.get("FileSystemId"))
 
 
 def efs_location(resource: Resource) -> Slips:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.analysis.texts.typo import typo_of
-from hyperpod_constructs.facts.flow_logs import FIELDS
+from hyperpod_constructs.facts.flow_logs import FIELDS, OTHERS
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
 
@@ -28,7 +28,7 @@ def flow_log(resource: Resource) -> Slips:
     if not fields:
         yield Slip("the format of the flow log has no field", "fields such as ${srcaddr} ${dstaddr} ${action}", (_FORMAT,), text)
     for field in fields:
-        near = typo_of(field, FIELDS)
+        near = OTHERS.get(field.lower()) or typo_of(field, FIELDS)
         if near:
             yield Slip(f"no flow log has the field {field}; the nearest is {near}", f"${{{near}}}", (_FORMAT,), text)
             return

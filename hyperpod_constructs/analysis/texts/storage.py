@@ -149,11 +149,19 @@ def selection(resource: Resource) -> Slips:
 
 
 def _tags(resource: Resource) -> Slips:
-    """A selection by tags has keys as they are written at the resources."""
+    """A selection by tags has keys as they are written at the resources, and values that they have there."""
     kept = [each.get(key) for each in resource.template.model.resources() for key in ("FileSystemTags", "Tags")]
-    there = {known(at(one, "Key")) for tags in kept for _, one in entries(tags)}
+    tags = [one for each in kept for _, one in entries(each)]
+    there = {known(at(one, "Key")) for one in tags}
     for index, one in entries(resource.get("BackupSelection", "ListOfTags")):
         key = known(at(one, "ConditionKey"))
+        values = [known(at(tag, "Value")) for tag in tags if known(at(tag, "Key")) == key]
+        wanted = known(at(one, "ConditionValue"))
+        if wanted is not None and values and wanted not in values and None not in (key, *values, *there):
+            path = ("BackupSelection", "ListOfTags", index, "ConditionValue")
+            yield Slip(
+                f"no resource has the tag {key} with {wanted}", ", ".join(sorted({*map(str, values)})), path, wanted, dead=True
+            )
         meant = typo_of(key or "", sorted(filter(None, there)))
         if meant is not None:
             path = ("BackupSelection", "ListOfTags", index, "ConditionKey")

@@ -115,7 +115,8 @@ def network_stays_with_file_systems(found: Stranded) -> Hit:
 def what_is_kept_is_kept_by_the_stack(resource: Resource) -> Hit:
     is_linked = resource in linked(resource.template.model)
     reason = "a file system is linked to it" if is_linked else "its UpdateReplacePolicy keeps it"
-    return Hit(resource, (), f"{reason}, and its DeletionPolicy is Delete", found="Delete")
+    by_default = " by default" if resource.deletion_policy is ABSENT else ""
+    return Hit(resource, (), f"{reason}, and its DeletionPolicy is Delete{by_default}", found="Delete")
 
 
 @warning(

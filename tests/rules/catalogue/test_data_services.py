@@ -331,11 +331,11 @@ def full(threshold: float) -> dict[str, Any]:
     return alarm("AWS/EFS", "StorageBytes", threshold, FileSystemId={"Ref": "Files"}, StorageClass="Total")
 
 
-def selected(key: str) -> dict[str, Any]:
+def selected(key: str, value: str = "daily") -> dict[str, Any]:
     chosen = {
         "SelectionName": "tagged",
         "IamRoleArn": "arn:aws:iam::123456789012:role/backup",
-        "ListOfTags": [{"ConditionType": "STRINGEQUALS", "ConditionKey": key, "ConditionValue": "daily"}],
+        "ListOfTags": [{"ConditionType": "STRINGEQUALS", "ConditionKey": key, "ConditionValue": value}],
     }
     return {
         "Files/FileSystemTags": [{"Key": "backup", "Value": "daily"}],
@@ -441,6 +441,12 @@ def place(zone: str, block: str = "10.0.0.0/24") -> dict[str, Any]:
 def in_zone(zone: str) -> dict[str, Any]:
     """A file system in one zone, with its mount target in us-west-2b."""
     return {"Place": place("us-west-2b"), "Mount/SubnetId": {"Ref": "Place"}, "Files/AvailabilityZoneName": zone}
+
+
+def second_target() -> dict[str, Any]:
+    """A mount target in us-west-2c beside the other one."""
+    target = {"FileSystemId": {"Ref": "Files"}, "SubnetId": {"Ref": "Far"}, "SecurityGroups": ["sg-0123456789abcdef0"]}
+    return {"Far": place("us-west-2c", "10.0.2.0/24"), "Second": {"Type": "AWS::EFS::MountTarget", "Properties": target}}
 
 
 def copied_in(zone: str) -> dict[str, Any]:
@@ -555,6 +561,8 @@ CASES = (
     Case("HP-TXT-011", DATA, {"Lag": lag("copy")}, {"Lag": lag("copies")}),
     Case("HP-TXT-011", DATA, {"Full": full(960)}, {"Full": full(960 * 1024**3)}),
     Case("HP-TXT-011", DATA, selected("Backup"), selected("backup")),
+    Case("HP-TXT-011", DATA, selected("backup", "nightly"), selected("team", "nightly")),
+    Case("HP-TXT-012", DATA, {**in_zone("us-west-2b"), **second_target()}, second_target()),
     Case("HP-TXT-012", DATA, lustre_logs("/fsx/runs"), lustre_logs("/aws/fsx/runs")),
     Case("HP-REF-012", DATA, {"Studio": studio(att("Files"))}, {"Studio": studio({"Ref": "Files"})}),
     Case(

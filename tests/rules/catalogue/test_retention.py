@@ -51,6 +51,32 @@ def test_a_bucket_stays_unless_it_is_emptied() -> None:
 
 
 @pytest.mark.parametrize(
+    ("type_", "deletion", "replacement", "expected"),
+    [
+        ("AWS::Backup::BackupVault", "Delete", "Retain", ["HP-RET-005"]),
+        ("AWS::Backup::BackupVault", None, "Retain", ["HP-RET-005"]),
+        ("AWS::Backup::BackupVault", "Retain", "Retain", []),
+        ("AWS::Backup::BackupVault", None, None, []),
+        ("AWS::SecretsManager::Secret", None, "Retain", ["HP-RET-005"]),
+        ("AWS::SecretsManager::Secret", "Delete", "Retain", []),
+        ("AWS::SecretsManager::Secret", None, None, []),
+    ],
+)
+def test_what_a_replacement_keeps_does_not_go_by_default(
+    type_: str, deletion: str | None, replacement: str | None, expected: list[str]
+) -> None:
+    policies = {"DeletionPolicy": deletion, "UpdateReplacePolicy": replacement}
+    template = slurm()
+    own = {"BackupVaultName": "homes"} if type_.endswith("Vault") else {}
+    template["Resources"]["Kept"] = {
+        "Type": type_,
+        "Properties": own,
+        **{key: value for key, value in policies.items() if value is not None},
+    }
+    assert rules_of(template) == expected
+
+
+@pytest.mark.parametrize(
     ("policy", "expected"), [(None, ["HP-RET-002"]), ("Snapshot", []), ("Retain", []), ("Delete", ["HP-RET-001"])]
 )
 def test_a_database_leaves_a_snapshot(policy: str | None, expected: list[str]) -> None:

@@ -186,6 +186,7 @@ MISTAKES: list[tuple[str, str, str, Any, str]] = [
     # Filters of logs
     ("logs", "HP-TXT-004", "Flows/LogFormat", "${version} ${vpcid}", "has the field vpcid; the nearest is vpc-id"),
     ("logs", "HP-TXT-004", "Flows/LogFormat", "version vpc-id", "has no field"),
+    ("logs", "HP-TXT-004", "Flows/LogFormat", "${version} ${srcaddress}", "has the field srcaddress; the nearest is srcaddr"),
     ("logs", "HP-TXT-004", "Terms/FilterPattern", "[ERROR", "does not end with ']'"),
     ("logs", "HP-TXT-004", "Terms/FilterPattern", 'ERROR "exit', "a quote without an end"),
     ("logs", "HP-TXT-004", "Terms/FilterPattern", "ERROR: failed", 'write "ERROR:"'),
