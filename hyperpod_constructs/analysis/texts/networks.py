@@ -1,5 +1,4 @@
-"""What stands in networks: addresses of IPv6 and their subnets, tunnels and their routes, rules that a group has twice, zones beside
-endpoints.
+"""What stands in networks: families of addresses, routes of tunnels, rules that a group has twice, zones beside endpoints.
 
 Sources: https://docs.aws.amazon.com/vpn/latest/s2svpn/VPNRoutingTypes.html,
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_AuthorizeSecurityGroupIngress.html and
