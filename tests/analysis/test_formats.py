@@ -62,6 +62,7 @@ def test_a_reference_to_another_kind_of_arn_has_not_the_form() -> None:
     assert matches(PLACE, role) is False
     assert matches(ARN_OF_ROLE, reference("Topic")) is False
     assert matches(MAIL, role) is False
+    assert matches(f"({MAIL})|(arn:aws:sns:.+)", reference("Topic")) is None
     assert matches(".*", role) is None
     assert matches(ARN_OF_ROLE, reference("Role")) is False
 

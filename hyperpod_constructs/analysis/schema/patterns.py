@@ -38,6 +38,7 @@ _ARN_FILL = "arn:aws:service:us-west-2:123456789012:kind/name"
 _ANY_TEXT = r"[\s\S]*\S[\s\S]*"
 """What a schema means by `\\S`: a text with a character other than a space, wherever that is."""
 _MAIL = "team@example.com"
+_TOPIC = "arn:aws:sns:us-west-2:123456789012:alerts"
 _SCHEMES = re.compile(r"\^?\(?((?:s3|https?)(?:\|(?:s3|https?))*)\)?:(?:\\?/){2}")
 """The begin of a pattern of addresses such as `s3://BUCKET/KEY`."""
 _GROUP = re.compile(r"\((?:[^()\\]|\\.)*\)")
@@ -76,7 +77,8 @@ def _gives_no(pattern: str, reference: Reference) -> bool:
 
 def _is_of_mails(pattern: str) -> bool:
     """Whether a pattern takes addresses of mail alone."""
-    return compiled(pattern).fullmatch(_MAIL) is not None and compiled(pattern).fullmatch(_MAIL.replace("@", ":")) is None
+    others = (_MAIL.replace("@", ":"), _TOPIC)
+    return compiled(pattern).fullmatch(_MAIL) is not None and not any(compiled(pattern).fullmatch(one) for one in others)
 
 
 def _is_of_another_kind(rest: str, reference: Reference) -> bool:
