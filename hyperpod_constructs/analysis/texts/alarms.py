@@ -140,6 +140,11 @@ def _queries(alarm: Resource, metrics: tuple[Value, ...]) -> Slips:
     band = known(alarm.get("ThresholdMetricId"))
     if band and band not in known_ids:
         yield Slip(f"no metric has the id {band}", f"one of {listed(known_ids)}", ("ThresholdMetricId",), band)
+    elif band:
+        expression = known(mapping(metrics[known_ids.index(band)]).get("Expression", ""))
+        if expression is not None and "ANOMALY_DETECTION_BAND" not in expression:
+            message = f"{band} is no band of expected values"
+            yield Slip(message, "the id of an ANOMALY_DETECTION_BAND", ("ThresholdMetricId",), band)
     if any(alarm.get(name) is not ABSENT for name in ("MetricName", "Statistic", "Period", "Namespace")):
         yield Slip("Metrics excludes MetricName, Namespace, Period and Statistic", "one of the two", ("Metrics",))
 

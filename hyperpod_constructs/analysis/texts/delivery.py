@@ -236,6 +236,8 @@ _WITHOUT_ATTRIBUTES = {"AWS::Budgets::Budget", "AWS::CloudWatch::Alarm", "AWS::C
 Source: https://docs.aws.amazon.com/sns/latest/dg/sns-message-filtering-scope.html
 """
 _BESIDE = {"AWS::SNS::Subscription", "AWS::SNS::TopicPolicy", "AWS::SQS::QueuePolicy"}
+_LISTENERS = ("AWS::EventSchemas::Discoverer", "AWS::Events::Archive")
+"""Types that only take the events of a bus."""
 _BUS, _RULE, _MACHINE = "AWS::Events::EventBus", "AWS::Events::Rule", "AWS::StepFunctions::StateMachine"
 _WITH_ROLE = ("states", "ecs", "kinesis", "firehose", "batch", "codepipeline", "codebuild", "sagemaker")
 _INPUTS = ("Input", "InputPath", "InputTransformer")
@@ -276,7 +278,7 @@ def _unheard(rule: Resource) -> Slips:
     if not sources or not all(one.startswith("aws.") for one in sources):
         return
     if bus is not None:
-        users = types_of_users(bus) - {_RULE}
+        users = types_of_users(bus) - {_RULE, *_LISTENERS}
         other = (
             not users and not is_handed_on(bus) and all(bus not in references(one.get("Targets")) for one in model.resources(_RULE))
         )
@@ -297,7 +299,7 @@ def _target(target: Mapping[str, Value]) -> Slips:
     if (queue := resource_of(letters)) is not None and resource_of(arn) is queue:
         yield Slip(_SAME.format(queue.logical_id), "another queue", ("DeadLetterConfig", "Arn"), letters, dead=True)
     service = None if found else service_of(arn)
-    if service in _WITH_ROLE and target.get("RoleArn", ABSENT) is ABSENT:
+    if (service in _WITH_ROLE or _is_destination(arn)) and target.get("RoleArn", ABSENT) is ABSENT:
         yield Slip(f"a target of {service} has no RoleArn", "the ARN of a role that events.amazonaws.com assumes", ("RoleArn",))
     other = resource_of(arn, QUEUE)
     group = mapping(target.get("SqsParameters")).get("MessageGroupId", ABSENT)
@@ -311,6 +313,11 @@ def _target(target: Mapping[str, Value]) -> Slips:
     if isinstance(data, Slip):
         yield data.below("Input")
     yield from _transformer(target.get("InputTransformer", ABSENT))
+
+
+def _is_destination(arn: Value) -> bool:
+    """Whether an ARN is that of a destination of HTTP."""
+    return resource_of(arn, "AWS::Events::ApiDestination") is not None or ":api-destination/" in (spelled(arn) or "")
 
 
 def _transformer(transformer: Value) -> Slips:

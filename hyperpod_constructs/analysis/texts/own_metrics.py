@@ -25,7 +25,7 @@ FILTER = "AWS::Logs::MetricFilter"
 _PUT = "cloudwatch:PutMetricData"
 _RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
 _SECONDS: Mapping[str, int] = {"minute": 60, "hour": 3600, "day": 86_400}
-_LEAST_PERIOD = 60
+_LEAST_PERIOD, _NO_UNIT = 60, "None"
 _FURTHER = 2
 """CloudWatch looks some periods further back than it evaluates, for values where some are missing."""
 
@@ -37,6 +37,7 @@ class Written:
     :param dimensions: their names.
     :param most: the largest of its values.
     :param otherwise: whether a value is written where nothing is counted.
+    :param unit: the unit of its values.
     """
 
     writer: Resource
@@ -45,6 +46,7 @@ class Written:
     dimensions: frozenset[str] | None
     most: float | None = None
     otherwise: bool = False
+    unit: str | None = None
 
 
 def written(alarm: Resource) -> Slips:
@@ -58,7 +60,9 @@ def written(alarm: Resource) -> Slips:
         return
     same = [one for one in here if one.name == name]
     if same:
-        yield from _dimensions(asked, same) or _values(alarm, asked, same) or _seldom(alarm, asked, same)
+        yield from (
+            _dimensions(asked, same) or _unit(alarm, asked, same) or _values(alarm, asked, same) or _seldom(alarm, asked, same)
+        )
     elif elsewhere := [one for one in found if one.name == name]:
         spaces = listed(sorted({one.namespace or "" for one in elsewhere}))
         message = f"{elsewhere[0].writer.logical_id} writes {name} into {spaces}, and the alarm asks for it in {space}"
@@ -85,7 +89,8 @@ def _of_filters(model: Model) -> Iterator[Written]:
             values = [as_float(mapping(each).get("MetricValue", ABSENT)), 0.0 if otherwise is ABSENT else as_float(otherwise)]
             most = None if None in values else max(value for value in values if value is not None)
             exclusive = bool(names) and otherwise is not ABSENT
-            yield Written(one, namespace, name, None if exclusive else names, most, otherwise is not ABSENT)
+            unit = known(mapping(each).get("Unit", _NO_UNIT))
+            yield Written(one, namespace, name, None if exclusive else names, most, otherwise is not ABSENT, unit)
 
 
 def _of_functions(model: Model) -> Iterator[Written]:
@@ -104,6 +109,16 @@ def _names(dimensions: Value, key: str) -> frozenset[str] | None:
     found = [known(mapping(one).get(key, ABSENT)) for _, one in entries(dimensions)]
     whole = isinstance(dimensions, tuple) or dimensions is ABSENT
     return frozenset(map(str, found)) if whole and None not in found else None
+
+
+def _unit(alarm: Resource, asked: Watched, same: list[Written]) -> list[Slip]:
+    """An alarm with a unit sees the values of this unit alone."""
+    path = asked.beside("Unit")
+    unit, units = known(alarm.get(*path)), {one.unit for one in same}
+    if unit is None or unit in units or None in units:
+        return []
+    message = f"{same[0].writer.logical_id} writes the metric with the unit {same[0].unit}, and the alarm asks for {unit}"
+    return [Slip(message, "no Unit, or the unit of the filter", path, unit, dead=True)]
 
 
 def _values(alarm: Resource, asked: Watched, same: list[Written]) -> list[Slip]:

@@ -191,6 +191,8 @@ READ: Template = edited(
         ("Many/Statistic", "Maximum", [("Many", "writes values of at most 1")]),
         ("Many/Statistic", "SampleCount", [("Many", "which SampleCount counts")]),
         ("Many/Period", 10, [("Many", "writes a value each minute")]),
+        ("Many/Unit", "Count", [("Many", "with the unit None, and the alarm asks for Count")]),
+        ("Many/Unit", "None", []),
         ("Count/LoggingConfig/ApplicationLogLevel", "INFO", []),
         ("Count/LoggingConfig/ApplicationLogLevel", "FATAL", [("Count", "writes lines of FATAL and above")]),
         ("Both/AlarmRule", {"Fn::Sub": 'ALARM("${Many}") AND OK("${Many}")'}, [("Both", "never true")]),
@@ -270,6 +272,7 @@ HEARD: Template = edited(
             "AWS::Events::Rule", EventPattern={"source": ["aws.sagemaker"]}, Targets=[{"Id": "a", "Arn": {"Ref": "Bell"}}]
         ),
         "Apart": resource("AWS::Events::EventBus", Name="apart"),
+        "History": resource("AWS::Events::Archive", SourceArn=att("Apart")),
         "Own": resource(
             "AWS::Events::Rule",
             EventBusName={"Ref": "Apart"},
@@ -343,3 +346,18 @@ def test_fails_rollback_alarm_that_is_not_the_awaited_one() -> None:
     assert findings(template, rules="HP-TXT") == []
     template["Resources"]["Ranker"]["DependsOn"] = "Failing"
     assert [one.resource for one in findings(template, rules="HP-TXT")] == ["Ranker"]
+
+
+@pytest.mark.parametrize(("id", "expected"), [("band", []), ("calls", ["calls is no band of expected values"])])
+def test_a_threshold_of_expected_values_is_a_band(id: str, expected: list[str]) -> None:
+    metric = {"Namespace": "AWS/Lambda", "MetricName": "Invocations", "Dimensions": [{"Name": "FunctionName", "Value": "f"}]}
+    calls = {"Id": "calls", "MetricStat": {"Metric": metric, "Period": 300, "Stat": "Sum"}}
+    alarm = resource(
+        "AWS::CloudWatch::Alarm",
+        Metrics=[calls, {"Id": "band", "Expression": "ANOMALY_DETECTION_BAND(calls, 2)"}],
+        ThresholdMetricId=id,
+        EvaluationPeriods=3,
+        ComparisonOperator="GreaterThanUpperThreshold",
+        AlarmActions=["arn:aws:sns:us-west-2:123456789012:alerts"],
+    )
+    assert [one.message for one in findings({"Resources": {"Unusual": alarm}}, rules="HP-TXT")] == expected

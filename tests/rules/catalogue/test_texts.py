@@ -243,6 +243,7 @@ MISTAKES: list[tuple[str, str, str, Any, str]] = [
     ("delivery", "HP-TXT-006", "Rule/Targets/0/Arn", {"Ref": "Worker"}, "write !GetAtt Worker.Arn"),
     ("delivery", "HP-TXT-006", "Rule/Targets/0/Arn", att("Data"), "is the ARN of a bucket"),
     ("delivery", "HP-TXT-006", "Rule/Targets/0/Arn", "arn:aws:states:us-west-2:123456789012:stateMachine:m", "has no RoleArn"),
+    ("delivery", "HP-TXT-006", "Rule/Targets/0/Arn", "arn:aws:events:us-west-2:123456789012:api-destination/a/b", "has no RoleArn"),
     ("delivery", "HP-TXT-006", "Rule/Targets/0/Input", "{kind: train}", "is not JSON"),
     ("delivery", "HP-TXT-006", "Rule/Targets/0/InputPath", "$.detail", "exclude each other"),
     ("delivery", "HP-TXT-006", "Rule/Targets/1/Id", "a", "two targets have the id 'a'"),
