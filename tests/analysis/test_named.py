@@ -55,6 +55,18 @@ def nodes(image: str, **data: Any) -> dict[str, Any]:
     }
 
 
+def pipe(source: str, target: str) -> dict[str, Any]:
+    given: dict[str, Any] = {"SourceParameters": {source: {}}, "TargetParameters": {target: {}}}
+    return {
+        "Pipe": {"Type": "AWS::Pipes::Pipe", "Properties": {"Source": att("Jobs"), "Target": {"Ref": "Steps"}, **given}},
+        "Jobs": {"Type": "AWS::SQS::Queue", "Properties": {}},
+        "Steps": {"Type": "AWS::StepFunctions::StateMachine", "Properties": {}},
+    }
+
+
+OF_STEPS = "StepFunctionStateMachineParameters"
+
+
 @pytest.mark.parametrize(
     ("resources", "named"),
     [
@@ -72,6 +84,9 @@ def nodes(image: str, **data: Any) -> dict[str, Any]:
         (nodes("CUSTOM"), ["Template"]),
         (manifest({"Ref": "Control"}), []),
         (manifest(att("Control")), ["Control"]),
+        (pipe("SqsQueueParameters", OF_STEPS), []),
+        (pipe("KinesisStreamParameters", OF_STEPS), ["Jobs"]),
+        (pipe("SqsQueueParameters", "LambdaFunctionParameters"), ["Steps"]),
     ],
 )
 def test_what_is_named_meets_the_demands(resources: dict[str, Any], named: list[str]) -> None:

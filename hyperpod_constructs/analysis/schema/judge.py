@@ -270,6 +270,15 @@ class _Judge:
                 return self._say(Kind.VALUE, (*path, upper), message, at(value, upper), f"{least:g} or more")
         return True if len(known) == len(wanted) else None
 
+    def _rising(self, wanted: list[str], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        """Two numbers of which the second is larger."""
+        lower, upper = wanted
+        least, most = as_float(at(value, lower)), as_float(at(value, upper))
+        if least is None or most is None:
+            return None
+        message = f"{upper} is {most:g}, and {lower} {least:g}"
+        return least < most or self._say(Kind.VALUE, (*path, upper), message, at(value, upper), f"more than {least:g}")
+
     def _unique_keys(self, wanted: str | list[str], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         """Items of a list that differ in one property, or in one of several."""
         names = [wanted] if isinstance(wanted, str) else wanted
@@ -296,7 +305,7 @@ class _Judge:
         """A list with an item of this form."""
         answer = any_of(self._apart(wanted, item, path)[0] for item in value) if isinstance(value, tuple) else True
         if answer is False:
-            allowed = str(wanted["const"]) if isinstance(wanted, Mapping) and "const" in wanted else "an item of this form"
+            allowed = str(wanted["const"]) if isinstance(wanted, Mapping) and "const" in wanted else "item of this form"
             return self._say(Kind.VALUE, path, f"{label(path)} has no {allowed}", value, allowed)
         return answer
 
@@ -372,6 +381,7 @@ _STRUCTURES: Mapping[str, _Structure] = {
     "required": _Judge._required,
     "requiredOr": _Judge._some,
     "requiredXor": _Judge._exclusive,
+    "rising": _Judge._rising,
     "sameValues": _Judge._same_values,
     "uniqueKeys": _Judge._unique_keys,
 }

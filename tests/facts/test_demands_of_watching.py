@@ -1,0 +1,64 @@
+"""Demands of what watches, records and builds: each refuses one thing, and takes the nearest right one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.analysis.schema.judge import violations
+from hyperpod_constructs.facts.property_schemas import request_limits
+
+ALIAS, CONNECTION, WINDOW = "AWS::Lambda::Alias", "AWS::Events::Connection", "AWS::SSM::MaintenanceWindow"
+RECORDER, LOGS, IMAGES = "AWS::Config::ConfigurationRecorder", "AWS::Logs::LogGroup", "AWS::ImageBuilder::DistributionConfiguration"
+AUDIT: dict[str, Any] = {"Operation": {"Audit": {}}}
+MASK: dict[str, Any] = {"Operation": {"Deidentify": {}}}
+TOKEN = {"ApiKeyAuthParameters": {"ApiKeyName": "X-Token", "ApiKeyValue": "a"}}
+
+
+def weighted(version: str, other: str) -> dict[str, Any]:
+    weights = ({"FunctionVersion": other, "FunctionWeight": 0.1},)
+    return {"FunctionVersion": version, "RoutingConfig": {"AdditionalVersionWeights": weights}}
+
+
+def recorded(**group: Any) -> dict[str, Any]:
+    return {"RecordingGroup": group}
+
+
+def protected(*statements: dict[str, Any]) -> dict[str, Any]:
+    return {"DataProtectionPolicy": {"Name": "a", "Version": "2021-06-01", "Statement": statements}}
+
+
+def image(name: str) -> dict[str, Any]:
+    return {"Distributions": ({"Region": "us-west-2", "AmiDistributionConfiguration": {"Name": name}},)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong", "right"),
+    [
+        (ALIAS, weighted("$LATEST", "2"), {"FunctionVersion": "$LATEST"}),
+        (ALIAS, weighted("2", "$LATEST"), weighted("2", "1")),
+        (
+            CONNECTION,
+            {"AuthorizationType": "BASIC", "AuthParameters": TOKEN},
+            {"AuthorizationType": "API_KEY", "AuthParameters": TOKEN},
+        ),
+        (WINDOW, {"Duration": 3, "Cutoff": 3}, {"Duration": 3, "Cutoff": 2}),
+        (
+            RECORDER,
+            recorded(AllSupported=True, ResourceTypes=("AWS::S3::Bucket",)),
+            recorded(AllSupported=False, ResourceTypes=("AWS::S3::Bucket",)),
+        ),
+        (RECORDER, recorded(IncludeGlobalResourceTypes=True), recorded(IncludeGlobalResourceTypes=True, AllSupported=True)),
+        (LOGS, protected(AUDIT), protected(AUDIT, MASK)),
+        (LOGS, protected(MASK), protected(AUDIT, MASK)),
+        (IMAGES, image("training"), image("training-{{imagebuilder:buildDate}}")),
+    ],
+)
+def test_a_demand_refuses_one_thing_and_takes_the_nearest_right_one(
+    kind: str, wrong: dict[str, Any], right: dict[str, Any]
+) -> None:
+    schema = request_limits(kind)
+    assert schema is not None
+    assert len(list(violations(schema, wrong))) == 1
+    assert list(violations(schema, right)) == []
