@@ -22,19 +22,28 @@ def answer_of_function(function: Resource) -> Known:
     return model.cached((answer_of_function, function), lambda: _answer(function))
 
 
-def _answer(function: Resource) -> Known:
+def tree_of(function: Resource) -> ast.Module | None:
+    """The code of a function in Python that stands in its template; `None` for another one."""
     import ast  # few templates have code
     import warnings
 
     code, runtime = as_str(function.get("Code", "ZipFile")) or "", as_str(function.get("Runtime")) or ""
-    module, _, name = (as_str(function.get("Handler")) or "").rpartition(".")
-    if module != "index" or not runtime.startswith("python") or len(code) > _LONGEST:
+    if not runtime.startswith("python") or not 0 < len(code) <= _LONGEST:
         return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(code)
+            return ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _answer(function: Resource) -> Known:
+    import ast
+
+    module, _, name = (as_str(function.get("Handler")) or "").rpartition(".")
+    tree = tree_of(function) if module == "index" else None
+    if tree is None:
         return None
     found = [one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == name and not one.decorator_list]
     answers = [_form(one.value) for one in _returns(found[0].body) if one.value is not None] if len(found) == 1 else []

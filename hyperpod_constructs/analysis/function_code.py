@@ -14,15 +14,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from hyperpod_constructs.analysis.custom_resources import IS_COMPLETE, ON_EVENT, made_behind, made_by
 from hyperpod_constructs.facts.sdk_calls import Operation, by_client, by_package
-from hyperpod_constructs.templates.model import Resource, resource_of
+from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_str, at, joined, parts_of
 
 if TYPE_CHECKING:
     import ast
 
-FUNCTION = "AWS::Lambda::Function"
-_TOKEN, _PROPERTIES = "ServiceToken", "ResourceProperties"
+FUNCTION, _PROPERTIES = "AWS::Lambda::Function", "ResourceProperties"
 _LONGEST = 1 << 16
 _MANAGED: Mapping[str, str] = {
     "download_file": "getobject",
@@ -71,8 +71,8 @@ def _calls_of(function: Resource) -> Iterator[CodeCall]:
 
 
 def _event(function: Resource) -> Mapping[str, Value]:
-    """The event of a function that works for one custom resource."""
-    found = [one for one in function.template.model.resources() if resource_of(one.get(_TOKEN), FUNCTION) is function]
+    """The event of a function that works for one custom resource, also behind a framework."""
+    found = made_by(function) or made_behind(function, ON_EVENT, IS_COMPLETE)
     return {_PROPERTIES: found[0].get()} if len(found) == 1 else {}
 
 

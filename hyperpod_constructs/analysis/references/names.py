@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
+from hyperpod_constructs.analysis.custom_resources import PREFIXES, attributes_of
 from hyperpod_constructs.analysis.references.choices import choice_without, named_conditions
 from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, entry, names, once, section
 from hyperpod_constructs.analysis.schema.judge import fits
@@ -199,11 +200,22 @@ def _attribute(call: Call, owner: str, attribute: str) -> Misreference | None:
         return None
     if resource.type == NESTED_STACK:
         return _output(call, resource, attribute)
+    if resource.type.startswith(PREFIXES):
+        return _of_custom(call, resource, attribute)
     known = attributes(resource.type)
     if known is None or attribute in known or any("*" in name for name in known if name.startswith(f"{attribute}.")):
         return _lacking(call, resource, attribute)
     message = f"{owner} is an {resource.type}, which has no attribute {attribute}{meant(attribute, known)}"
     return call.mistake(message, f"{owner}.{attribute}", listed(sorted(known)) or "no attribute; Ref gives its id")
+
+
+def _of_custom(call: Call, resource: Resource, attribute: str) -> Misreference | None:
+    """An attribute of a custom resource that the code of its function does not give."""
+    known = attributes_of(resource)
+    if known is None or attribute in known or attribute.partition(".")[0] in known:
+        return None
+    message = f"the function of {resource.logical_id} gives no {attribute}{meant(attribute, known)}"
+    return call.mistake(message, f"{resource.logical_id}.{attribute}", listed(known) or "no attribute; Ref gives its id")
 
 
 def _lacking(call: Call, resource: Resource, attribute: str) -> Misreference | None:

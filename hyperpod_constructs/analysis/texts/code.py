@@ -86,12 +86,14 @@ def _python(function: Resource, text: str, runtime: str, handler: str | None) ->
         if function.get("Layers") in (ABSENT, ()):
             yield from _imports(tree)
         if HOLE not in text:
-            from hyperpod_constructs.analysis.texts.inputs import input_of  # few templates have code
+            from hyperpod_constructs.analysis.texts.custom_answers import mistakes_in_answers  # few templates have code
+            from hyperpod_constructs.analysis.texts.inputs import input_of
             from hyperpod_constructs.analysis.texts.program_data import mistakes_in_reads
             from hyperpod_constructs.analysis.texts.programs import clients_in, mistakes_in_program
 
             found = list(mistakes_in_program(tree, name, function.get("Environment", "Variables")))
-            yield from found or mistakes_in_reads(tree, clients_in(tree), name, input_of(function))
+            found = found or list(mistakes_in_reads(tree, clients_in(tree), name, input_of(function)))
+            yield from found or mistakes_in_answers(tree, function, name)
 
 
 def _parsed(text: str, runtime: str) -> ast.Module | Slip | None:

@@ -1,0 +1,150 @@
+"""Functions of custom resources: each request is answered, and what the code reads and gives is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.templates import Template, findings
+from tests.rules.catalogue.text_bases import att, function, resource
+
+DIRECT = """
+import json
+
+import cfnresponse
+
+
+def remove(properties):
+    print(properties)
+
+
+def handler(event, context):
+    print(json.dumps(event))
+    properties = event["ResourceProperties"]
+    try:
+        if event["RequestType"] == "Delete":
+            remove(properties["Repository"])
+        data = {"Name": properties["Repository"]}
+        data["Kind"] = "images"
+        cfnresponse.send(event, context, cfnresponse.SUCCESS, data)
+    except Exception as error:
+        cfnresponse.send(event, context, cfnresponse.FAILED, {"Error": str(error)})
+"""
+BY_KIND = """
+import cfnresponse
+
+
+def handler(event, context):
+    kind = event["RequestType"]
+    if kind in ("Create", "Update"):
+        cfnresponse.send(event, context, "SUCCESS", {})
+    elif kind == "Delete":
+        cfnresponse.send(event, context, "SUCCESS", {})
+"""
+FINALLY = """
+import cfnresponse
+
+
+def handler(event, context):
+    status = cfnresponse.FAILED
+    try:
+        if event["RequestType"] != "Delete":
+            print(event["ResourceProperties"]["Repository"])
+        status = cfnresponse.SUCCESS
+    except Exception:
+        print("failed")
+    finally:
+        cfnresponse.send(event, context, status, {})
+"""
+BY_HAND = """
+import json
+import urllib.request
+
+
+def handler(event, context):
+    url = event["ResponseURL"]
+    if "Extra" in event["ResourceProperties"]:
+        print(event["ResourceProperties"]["Extra"])
+    body = json.dumps({"Status": "SUCCESS", "StackId": event["StackId"]}).encode()
+    urllib.request.urlopen(urllib.request.Request(url, data=body, method="PUT"))
+"""
+HANDED_ON = """
+import json
+
+import boto3
+
+
+def handler(event, context):
+    boto3.client("stepfunctions").start_execution(stateMachineArn="arn", input=json.dumps(event))
+"""
+ON_EVENT = """
+def handler(event, context):
+    name = event["ResourceProperties"]["PlanName"]
+    return {"PhysicalResourceId": name, "Data": {"Arn": name}}
+"""
+IS_COMPLETE = """
+def handler(event, context):
+    return {"IsComplete": True}
+"""
+
+
+def direct(code: str, attribute: str | None = None) -> Template:
+    note = {} if attribute is None else {"Note": resource("AWS::SSM::Parameter", Type="String", Value=att("Purge", attribute))}
+    return {
+        "Resources": {
+            "Purge": resource("Custom::Purge", ServiceToken=att("Purger"), ServiceTimeout=60, Repository="images"),
+            "Purger": function(code),
+            **note,
+        }
+    }
+
+
+def framework(on_event: str = ON_EVENT, is_complete: str = IS_COMPLETE, attribute: str = "Arn", **given: Any) -> Template:
+    variables = {"USER_ON_EVENT_FUNCTION_ARN": att("OnEvent"), "USER_IS_COMPLETE_FUNCTION_ARN": att("IsComplete")}
+    packed = {"S3Bucket": "code", "S3Key": "framework.zip"}
+    return {
+        "Resources": {
+            "Plan": resource("Custom::Plan", **{"ServiceToken": att("Framework"), "PlanName": "p5", **given}),
+            "Framework": function("", Handler="framework.onEvent", Code=packed, Environment={"Variables": variables}),
+            "OnEvent": function(on_event),
+            "IsComplete": function(is_complete),
+            "Note": resource("AWS::SSM::Parameter", Type="String", Value=att("Plan", attribute)),
+        }
+    }
+
+
+def found(template: Template) -> list[str]:
+    return [f"{one.rule} {one.resource}: {one.message}" for one in findings(template) if one.rule[:6] in ("HP-TXT", "HP-REF")]
+
+
+ANSWERING = [direct(DIRECT, "Kind"), framework(), *map(direct, (BY_KIND, FINALLY, BY_HAND, HANDED_ON))]
+
+
+@pytest.mark.parametrize("template", ANSWERING)
+def test_functions_that_answer(template: Template) -> None:
+    assert found(template) == []
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        (direct(DIRECT.replace("cfnresponse.send(event, context, cfnresponse.SUCCESS, data)", "pass")), "answers no request"),
+        (
+            direct(DIRECT.replace("        cfnresponse.send(event, context, cfnresponse.FAILED", "        print(event")),
+            "catches every",
+        ),
+        (direct(DIRECT.replace("cfnresponse.SUCCESS", "cfnresponse.SUCCESSFUL")), "the nearest is SUCCESS"),
+        (direct(DIRECT, "Repository"), "HP-REF-002 Note: the function of Purge gives no Repository"),
+        (direct(DIRECT.replace('["Repository"])', '["RepositoryName"])')), "reads the property RepositoryName"),
+        (direct(BY_KIND.replace('kind == "Delete"', 'kind == "Remove"')), "answers no request to delete Purge"),
+        (direct(BY_KIND.replace('"SUCCESS"', '"SUCCES"', 1)), "answers 'SUCCES'; the nearest is SUCCESS"),
+        (framework(attribute="PlanArn"), "HP-REF-002 Note: the function of Plan gives no PlanArn"),
+        (framework(is_complete=IS_COMPLETE.replace("IsComplete", "Complete")), "the framework asks for IsComplete"),
+        (framework(on_event=ON_EVENT.replace('["PlanName"]', '["Plan"]')), "reads the property Plan, which Plan does not have"),
+        (framework(ServiceToken=att("OnEvent")), "answers no request to create, update, delete Plan"),
+    ],
+)
+def test_fails_function_of_custom_resource(template: Template, message: str) -> None:
+    (said,) = found(template)
+    assert message in said
