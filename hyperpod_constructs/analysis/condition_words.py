@@ -13,6 +13,7 @@ from hyperpod_constructs.analysis.contexts import OF_ROLE, OF_SERVICE
 from hyperpod_constructs.analysis.documents import Written
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.policy_document import Statement, listed, statements_of
+from hyperpod_constructs.analysis.trust import is_assumed_by
 from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
 from hyperpod_constructs.facts.condition_keys import (
     ALWAYS,
@@ -176,9 +177,10 @@ def _untrusting(statement: Statement, operator: str, name: str) -> str | None:
 
 
 def _distrusts(role: Resource | None, service: str | None) -> bool:
+    """Whether a role surely does not trust a service; one to which a resource gives it is a mistake of the trust."""
     if role is None or service is None or _MARKS.search(service):
         return False
-    return role_facts(role).trusts(service) is False
+    return role_facts(role).trusts(service) is False and not is_assumed_by(role, service)
 
 
 def _is_over(text: str) -> bool:

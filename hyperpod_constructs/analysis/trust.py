@@ -54,6 +54,13 @@ def assumptions(model: Model) -> Iterator[Assumption]:
         yield Assumption(role, role, (), _NODES)
 
 
+def is_assumed_by(role: Resource, service: str) -> bool:
+    """Whether a resource of the model gives a role to a service."""
+    model = role.template.model
+    given = model.cached(is_assumed_by, lambda: {(one.role, one.asked.service) for one in assumptions(model)})
+    return (role, service) in given
+
+
 def given_to(place: End) -> str | None:
     """The service that takes the role at a place of a resource."""
     users = (one for one in role_users() if one.type == place.resource.type)

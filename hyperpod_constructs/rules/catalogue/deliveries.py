@@ -25,16 +25,16 @@ _open = partial(
 
 def _hits(model: Model, *, tested: bool) -> Iterator[Hit]:
     """One hit for each policy, or where a receiver has none that is meant, for each receiver; what is tried at once counts more."""
-    for same in grouped(((_place(one), one.delivery.receiver), one) for one in refused(model)).values():
+    for same in grouped((_place(one) or one.delivery.receiver, one) for one in refused(model)).values():
         if any(one.delivery.facts.tested for one in same) is not tested:
             continue
         first = same[0]
         services = dict.fromkeys(one.delivery.facts.service for one in same)
         users = list(dict.fromkeys(one.delivery.sender for one in same))
-        receiver, action = first.delivery.receiver, first.delivery.call.action
-        whose = f"the policy of {receiver.logical_id}" if first.place is not users[0] else f"no policy of {receiver.logical_id}"
-        verb = "lets" if first.place is users[0] else "does not let"
-        text = f"{whose} {verb} {enumerated(services)} make {action} for {enumerated(one.logical_id for one in users)}"
+        receivers = enumerated(dict.fromkeys(one.delivery.receiver.logical_id for one in same))
+        actions = enumerated(dict.fromkeys(one.delivery.call.action for one in same))
+        whose = f"the policy of {receivers} does not let" if first.place is not users[0] else f"no policy of {receivers} lets"
+        text = f"{whose} {enumerated(services)} make {actions} for {enumerated(one.logical_id for one in users)}"
         yield hit(first.place, text, *first.path, covers=tuple(one for one in users if one is not first.place))
 
 

@@ -177,6 +177,16 @@ SEPARATE = {
         "PolicyDocument": BASE["Resources"]["Role"]["Properties"]["Policies"][0]["PolicyDocument"],
     },
 }
+TWO = edited(
+    BASE,
+    {
+        "TopicPolicy/Topics/1": {"Ref": "Second"},
+        f"TopicPolicy/{DOCUMENT}/Resource": [{"Ref": "Topic"}, {"Ref": "Second"}],
+        "Second": {"Type": "AWS::SNS::Topic", "Properties": {}},
+        "Changes/Targets/2": {"Id": "second", "Arn": {"Ref": "Second"}},
+    },
+)
+"""Two topics with one policy."""
 CASES = [
     # Policies of receivers
     Case("HP-DLV-001", BASE, {f"QueuePolicy/{SERVICE}": "sns.amazonaws.com"}, {f"QueuePolicy/{SERVICE}": ["s3.amazonaws.com"]}),
@@ -198,6 +208,12 @@ CASES = [
     ),
     Case("HP-DLV-002", BASE, {f"LogsPolicy/{DOCUMENT}/Resource": {"Fn::Sub": "${Logs.Arn}/access/*"}}, {}),
     Case("HP-DLV-002", BASE, {"Invoke": REMOVED}, {"Invoke/SourceArn": REMOVED}),
+    Case(
+        "HP-DLV-002",
+        TWO,
+        {f"TopicPolicy/{DOCUMENT}/Principal/Service": "budgets.amazonaws.com"},
+        {f"TopicPolicy/{DOCUMENT}/Principal/Service": "*"},
+    ),
     # Order
     Case("HP-DLV-003", BASE, {"Uploads/.DependsOn": "LogsPolicy"}, {"Uploads/.DependsOn": "QueuePolicy"}),
     Case("HP-DLV-003", BASE, {"Errors/.DependsOn": REMOVED}, {}),

@@ -466,3 +466,13 @@ def test_the_first_policy_of_a_topic_has_an_action_that_no_list_has() -> None:
 )
 def test_what_is_read_are_objects_of_a_bucket_or_of_an_access_point(resource: str, rules: list[str]) -> None:
     assert rules_of(edited(slurm(), {OTHER: allow("s3:GetObject", {"Fn::Sub": resource})})) == rules
+
+
+def test_a_role_that_does_not_trust_its_user_is_one_finding() -> None:
+    """The trust lacks a service: whoever passes the role to this service passes it rightly."""
+    edits = {
+        **passed("sagemaker.amazonaws.com"),
+        "Role/AssumeRolePolicyDocument/Statement/0/Principal/Service": "ec2.amazonaws.com",
+    }
+    assert rules_of(edited(slurm(), edits)) == ["HP-ROL-001"]
+    assert rules_of(edited(slurm(), passed("sagemaker.amazonaws.com"))) == []
