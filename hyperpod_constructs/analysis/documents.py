@@ -36,6 +36,10 @@ _PRINCIPAL = re.compile(r"\*|\d{12}|A[A-Z0-9]{15,}|arn:aws[a-z-]*:(iam|sts)::(\d
 _VARIABLE, _WITH_VARIABLES = re.compile(r"\$\{[\w-]+:[^}]+\}"), "2012-10-17"
 _BUCKET_ARN = re.compile(r"arn:[^:]*:s3:(?!:)[^:]*:[^:]*:|arn:[^:]*:s3::[^:]+:")
 """The beginning of an ARN of S3 with a region or an account, which those of buckets and objects have not."""
+_OF_AWS = re.compile(r"arn:[^:]*:ssm:[^:]*:(\d{12}|\0):(document/(?i:aws|amazon|amzn).*|parameter/aws/.*)")
+"""Documents and parameters of AWS, behind an account. Source:
+https://docs.aws.amazon.com/systems-manager/latest/userguide/getting-started-restrict-access-examples.html (as of 2026-11-28)
+"""
 _SERVICE = re.compile(r"\*|[a-z0-9-]+(\.[a-z0-9-]+)+")
 
 
@@ -199,8 +203,15 @@ def idle_words(one: Written) -> Iterator[str]:
         unfit = _unfit(statement)
         if unfit:
             yield f"{', '.join(unfit)} {'works' if len(unfit) == 1 else 'work'} on none of these resources"
+    yield from (f"{shown(value)!r} is of AWS, whose ARN has no account" for value in statement.resources if _is_of_aws(value))
     if one.kind is Kind.RESOURCE and one.resource.type in POLICIES_OF:
         yield from _of_another(one)
+
+
+def _is_of_aws(value: Value) -> bool:
+    """Whether a pattern is for a document or a parameter of AWS in an account; nobody else's has such a name."""
+    spelled = "".join(part if isinstance(part, str) else _UNKNOWN for part in parts_of(value))
+    return _OF_AWS.fullmatch(spelled) is not None
 
 
 def _is_old(one: Written) -> bool:

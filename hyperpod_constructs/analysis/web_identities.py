@@ -64,6 +64,24 @@ def is_of_pods(statement: Statement) -> bool:
     return of_cluster or "oidc.eks." in str(principal)
 
 
+def foreign_audiences(statement: Statement) -> tuple[Resource, list[str]] | None:
+    """The provider of a statement, with the audiences of which it demands one, if the provider takes none of them."""
+    provider = resource_of(at(statement.raw, "Principal", "Federated"), PROVIDER)
+    if provider is None or is_of_pods(statement) or statement.effect != "Allow":
+        return None
+    taken = [as_str(one) for one in listed(provider.get("ClientIdList"))]
+    for key, value in claims_of(statement):
+        asked = [as_str(one) for one in listed(value)] if key.endswith(":aud") else []
+        if (
+            asked
+            and taken
+            and None not in (*asked, *taken)
+            and not any(glob(str(one), str(other)) for one in asked for other in taken)
+        ):
+            return provider, [str(one) for one in asked]
+    return None
+
+
 def with_scheme(role: Resource) -> Reference | None:
     """The address of an issuer where the trust of a role takes its name: in a claim, or in the ARN of the provider."""
     document = role.get("AssumeRolePolicyDocument")

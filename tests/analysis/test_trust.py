@@ -37,6 +37,7 @@ METRICS = "streams.metrics.cloudwatch.amazonaws.com"
 FIREHOSE = """Stream: {Type: AWS::KinesisFirehose::DeliveryStream, Properties: {
   ExtendedS3DestinationConfiguration: {RoleARN: !GetAtt Role.Arn}}}"""
 RULE = "Rule: {Type: AWS::Events::Rule, Properties: {Targets: [{Id: a, RoleArn: !GetAtt Role.Arn}]}}"
+LINES = "Lines: {Type: AWS::Logs::SubscriptionFilter, Properties: {RoleArn: !GetAtt Role.Arn}}"
 MODEL = "Model: {Type: AWS::SageMaker::Model, Properties: {ExecutionRoleArn: !GetAtt Role.Arn}}"
 CLUSTER = """Cluster: {Type: AWS::SageMaker::Cluster, Properties: {InstanceGroups: [
   {InstanceGroupName: a}, {InstanceGroupName: b, ExecutionRole: !GetAtt Role.Arn}]}}"""
@@ -79,6 +80,8 @@ def tag(name: str, value: str) -> str:
         (METRICS, source(f"'arn:aws:cloudwatch:{PLACE}:metric-stream/?*'"), UNNAMED, [[]]),
         ("events.amazonaws.com", source(f"'arn:aws:events:{PLACE}:rule/nightly'"), RULE, [[]]),
         ("events.amazonaws.com", source(f"'arn:aws:events:{PLACE}:archive/nightly'"), RULE, REFUSED),
+        ("logs.amazonaws.com", source(f"'arn:aws:logs:{PLACE}:log-group:*'"), LINES, [[]]),
+        ("logs.amazonaws.com", source(f"'arn:aws:firehose:{PLACE}:*'"), LINES, REFUSED),
         ("sagemaker.amazonaws.com", source(f"'arn:aws:sagemaker:{PLACE}:model/*'"), MODEL, [[]]),
         (METRICS, "{StringEquals: {'aws:SourceAccount': !Ref 'AWS::AccountId'}}", STREAM, [[]]),
         (METRICS, "{StringEquals: {'aws:SourceAccount': '999999999999'}}", STREAM, REFUSED),

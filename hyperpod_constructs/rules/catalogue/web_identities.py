@@ -13,6 +13,7 @@ from hyperpod_constructs.analysis.web_identities import (
     CLUSTER,
     PROVIDER,
     claims_of,
+    foreign_audiences,
     is_audience,
     is_of_account,
     is_of_pods,
@@ -104,7 +105,7 @@ def roles_are_for_the_accounts_of_addons(addon: Addon) -> Iterator[Hit]:
     "HP-WID-005",
     on=ROLE,
     at=("AssumeRolePolicyDocument",),
-    title="the trust of a role of pods is for what their tokens say",
+    title="the trust of a role for web identities is for what their tokens say",
     why=f"the condition never holds, and STS refuses the pods (Not authorized to perform {_ACTION})",
     fix=f"write {AUDIENCE} for PROVIDER:aud, and {SUBJECT}NAMESPACE:ACCOUNT for PROVIDER:sub",
     allowed=f"{AUDIENCE}; {SUBJECT}NAMESPACE:ACCOUNT",
@@ -115,6 +116,9 @@ def trust_is_for_tokens_of_pods(role: Resource) -> str | None:
     if address is not None:
         return f"{address.attribute} begins with https://, and claims and providers are named without it"
     for one in trust_of(role):
+        foreign = foreign_audiences(one)
+        if foreign is not None:
+            return f"{foreign[0].logical_id} takes no token for {enumerated(foreign[1])}"
         for key, value in claims_of(one) if one.effect == "Allow" and is_of_pods(one) else ():
             texts = [text for text in map(as_str, listed(value)) if text is not None]
             is_right = {"aud": is_audience, "sub": is_subject}.get(key.rpartition(":")[2])

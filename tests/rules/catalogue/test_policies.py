@@ -21,6 +21,7 @@ TRUSTED = {"Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"
 REFUSED, IDLE, NEVER = "HP-POL-001", "HP-POL-002", "HP-POL-006"
 BUCKET = {"Fn::GetAtt": ["Scripts", "Arn"]}
 OTHER = f"{STATEMENTS}/4"
+GITHUB = "token.actions.githubusercontent.com"
 
 
 def condition(operator: str, key: str = "aws:PrincipalTag/a", value: Any = "y", action: str = "sqs:SendMessage") -> dict[str, Any]:
@@ -103,6 +104,12 @@ def test_who_begins_to_push_an_image_ends_it(actions: list[str], missing: list[s
         ("sagemaker:DescribeCluster", "arn:aws:sagemaker:*:*:*/*", []),
         ("dynamodb:Query", "arn:aws:dynamodb:us-west-2:123456789012:table/runs/index/*", []),
         ("sqs:SendMessage", "arn:aws:sqs:us-west-2:123456789012:runs/*", [IDLE]),
+        ("ssm:SendCommand", "arn:aws:ssm:us-west-2:123456789012:document/AWS-RunShellScript", [IDLE]),
+        ("ssm:SendCommand", "arn:aws:ssm:us-west-2::document/AWS-RunShellScript", []),
+        ("ssm:SendCommand", "arn:aws:ssm:us-west-2:*:document/AWS-RunShellScript", []),
+        ("ssm:SendCommand", "arn:aws:ssm:us-west-2:123456789012:document/SSM-SessionManagerRunShell", []),
+        ("ssm:GetParameter", "arn:aws:ssm:us-west-2:123456789012:parameter/aws/service/ami-amazon-linux-latest/*", [IDLE]),
+        ("ssm:GetParameter", "arn:aws:ssm:us-west-2::parameter/aws/service/ami-amazon-linux-latest/*", []),
     ],
 )
 def test_nothing_lies_below_a_name_without_a_slash(action: str, resource: str, rules: list[str]) -> None:
@@ -476,3 +483,28 @@ def test_a_role_that_does_not_trust_its_user_is_one_finding() -> None:
     }
     assert rules_of(edited(slurm(), edits)) == ["HP-ROL-001"]
     assert rules_of(edited(slurm(), passed("sagemaker.amazonaws.com"))) == []
+
+
+@pytest.mark.parametrize(
+    ("audience", "taken", "rules"),
+    [
+        ("sts.amazonaws.com", ["sts.amazonaws.com"], []),
+        ("https://github.com/team", ["sts.amazonaws.com"], ["HP-WID-005"]),
+        ("https://github.com/*", ["https://github.com/team"], []),
+        ("sts.amazonaws.com", [], []),
+    ],
+)
+def test_a_trust_is_for_an_audience_of_its_provider(audience: str, taken: list[str], rules: list[str]) -> None:
+    claims = {f"{GITHUB}:aud": audience, f"{GITHUB}:sub": "repo:team/jobs:ref:refs/heads/main"}
+    statement = {
+        "Effect": "Allow",
+        "Principal": {"Federated": {"Ref": "Tokens"}},
+        "Action": "sts:AssumeRoleWithWebIdentity",
+        "Condition": {"StringLike": claims},
+    }
+    trust = {"Version": "2012-10-17", "Statement": [statement]}
+    edits = {
+        "Tokens": {"Type": "AWS::IAM::OIDCProvider", "Properties": {"Url": f"https://{GITHUB}", "ClientIdList": taken}},
+        "Publisher": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": trust}},
+    }
+    assert rules_of(edited(slurm(), edits)) == rules
