@@ -14,3 +14,24 @@ PHASE_KEYS = ("run-as", "on-failure", "runtime-versions", "commands", "steps", "
 
 IMAGE_PHASES = ("build", "validate", "test")
 """The phases of a component that Image Builder runs; one more is for containers."""
+
+IMAGE_ACTIONS = (
+    *(
+        "AppendFile",
+        "Assert",
+        "CopyFile",
+        "CopyFolder",
+        "CreateFile",
+        "CreateFolder",
+        "CreateSymlink",
+        "DeleteFile",
+        "DeleteFolder",
+    ),
+    *("ExecuteBash", "ExecuteBinary", "ExecuteDocument", "ExecutePowerShell", "InstallMSI", "ListFiles", "MoveFile", "MoveFolder"),
+    *("ReadFile", "Reboot", "S3Download", "S3Upload", "SetFileEncoding", "SetFileOwner", "SetFilePermissions", "SetFolderOwner"),
+    *("SetFolderPermissions", "SetRegistry", "UninstallMSI", "UpdateOS", "WebDownload"),
+)
+"""The actions of the steps of a component.
+
+Source: https://docs.aws.amazon.com/imagebuilder/latest/userguide/toe-action-modules.html (as of 2026-11-28)
+"""

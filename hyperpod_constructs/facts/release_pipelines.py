@@ -42,3 +42,22 @@ CONFIGURATION: Mapping[tuple[str, str], tuple[str, ...]] = {
 
 Source: https://docs.aws.amazon.com/codepipeline/latest/userguide/action-reference.html
 """
+
+VERSION = "1"
+"""The version of every action of AWS."""
+
+MODES: Mapping[str, tuple[str, ...]] = {
+    "CHANGE_SET_EXECUTE": ("ChangeSetName", "StackName"),
+    "CHANGE_SET_REPLACE": ("ChangeSetName", "RoleArn", "StackName", "TemplatePath"),
+    "CREATE_UPDATE": ("RoleArn", "StackName", "TemplatePath"),
+    "DELETE_ONLY": ("RoleArn", "StackName"),
+    "REPLACE_ON_FAILURE": ("RoleArn", "StackName", "TemplatePath"),
+}
+CAPABILITIES = ("CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND")
+"""What an action of CloudFormation does, each with what its configuration then has, and what it may acknowledge.
+
+Source: https://docs.aws.amazon.com/codepipeline/latest/userguide/action-reference-CloudFormation.html (as of 2026-11-28)
+"""
+
+PATHS = ("TemplatePath", "TemplateConfiguration")
+"""Settings that name a file of an artifact, as ARTIFACT::FILE."""

@@ -13,15 +13,19 @@ from collections.abc import Mapping
 from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_yaml, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
-from hyperpod_constructs.facts.builds import BUILD_KEYS, BUILD_PHASES, BUILD_VERSIONS, IMAGE_PHASES, PHASE_KEYS
+from hyperpod_constructs.facts.builds import BUILD_KEYS, BUILD_PHASES, BUILD_VERSIONS, IMAGE_ACTIONS, IMAGE_PHASES, PHASE_KEYS
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value
 
 _PROJECT, _REPOSITORY = "AWS::CodeBuild::Project", "AWS::ECR::Repository"
-_COMPONENT = "AWS::ImageBuilder::Component"
+_COMPONENT, _PIPELINE = "AWS::ImageBuilder::Component", "AWS::ImageBuilder::ImagePipeline"
 _PUSH = re.compile(r"\bdocker (?:image )?push[ \t]+[\"']?([^\s\"':]{1,500}):([^\s\"'$]{1,128})(?=[\"'\s]|$)")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_ARM, _NEITHER = re.compile(r"(a1|[a-z]+\d+g[a-z]*)\."), ("mac", "p6e")
+"""Instance types with processors of ARM, and the beginnings of types of which this does not tell it."""
+_LIKE = 0.5
+"""How alike an action is at least that was meant."""
 _MOVING = ("latest", "stable", "main", "master", "dev")
 """Tags that each build pushes again."""
 
@@ -76,6 +80,33 @@ def component(resource: Resource) -> Slips:
             )
         elif not names:
             yield Slip("the component has no phases", listed(IMAGE_PHASES), ("Data",))
+        else:
+            yield from _actions(found)
+
+
+def _actions(component: Mapping[str, Value]) -> Slips:
+    """The first step with an action that there is not, where another one was surely meant."""
+    phases = [mapping(one) for _, one in entries(component.get("phases", ABSENT))]
+    steps = [mapping(one) for phase in phases for _, one in entries(phase.get("steps", ABSENT))]
+    for name in (known(one.get("action", ABSENT)) for one in steps):
+        near = nearest(name, IMAGE_ACTIONS, _LIKE) if name and name not in IMAGE_ACTIONS and not _is_open(name) else None
+        if near is not None:
+            yield Slip(f"a step has no action {name}; the nearest is {near}", listed(IMAGE_ACTIONS), ("Data",), dead=True)
+            return
+
+
+def image_pipeline(resource: Resource) -> Slips:
+    """The instances that build an image have the processors of the image on which it stands."""
+    recipe, place = resource_of(resource.get("ImageRecipeArn")), resource_of(resource.get("InfrastructureConfigurationArn"))
+    parent = "" if recipe is None else spelled(recipe.get("ParentImage")) or ""
+    of_arm = "arm64" in parent if "arm64" in parent or "x86" in parent else None
+    types = [] if place is None else [known(one) for _, one in entries(place.get("InstanceTypes"))]
+    if of_arm is None or None in types:
+        return
+    wrong = [one for one in types if one and not one.startswith(_NEITHER) and (_ARM.match(one) is not None) is not of_arm]
+    if recipe is not None and place is not None and wrong and len(wrong) == len(types):
+        message = f"{place.logical_id} builds on {listed(wrong)}, and the image of {recipe.logical_id} is for other processors"
+        yield Slip(message, "types with the processors of the parent image", ("InfrastructureConfigurationArn",), dead=True)
 
 
 def _pushes(resource: Resource) -> Slips:
@@ -107,4 +138,4 @@ def _repository(project: Resource, image: str, variables: Mapping[str, Value]) -
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {_PROJECT: project, _COMPONENT: component}
+WHOLES: Mapping[str, WholeJudge] = {_PROJECT: project, _COMPONENT: component, _PIPELINE: image_pipeline}

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.alarms import period, statistic
+from hyperpod_constructs.analysis.texts.log_queries import query
 from hyperpod_constructs.analysis.texts.metrics import asked_of, published
-from hyperpod_constructs.analysis.texts.reading import HOLE, from_json
+from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, mapping
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.values import Value
+from hyperpod_constructs.templates.values import ABSENT, Value
 
 _TYPES: Mapping[str, tuple[str, ...]] = {
     "metric": ("region",),
@@ -77,6 +78,8 @@ def _widget(place: str, widget: Mapping[str, Value]) -> Slips:
             )
     if kind == "metric":
         yield from _metrics(place, properties)
+    text = spelled(properties.get("query", ABSENT)) if kind == "log" and properties.get("queryLanguage", "CWLI") == "CWLI" else None
+    yield from (Slip(f"{slip.message} ({place})", slip.allowed, dead=True) for slip in query(text or ""))
 
 
 def _metrics(place: str, properties: Mapping[str, Value]) -> Slips:

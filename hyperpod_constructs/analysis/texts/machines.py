@@ -37,7 +37,7 @@ from hyperpod_constructs.templates.values import ABSENT, Value, as_int
 
 MACHINE = "AWS::StepFunctions::StateMachine"
 _MOST_STATES, _DEEPEST = 1000, 10
-_MOST_SECONDS = 99_999_999
+_MOST_SECONDS, _EXPRESS_SECONDS = 99_999_999, 300
 _PLACE = re.compile(r"\$\{([\w.-]{1,255})\}")
 _WAITING = ".waitForTaskToken"
 
@@ -95,10 +95,17 @@ def _texts(value: Value, depth: int) -> Iterator[str]:
 
 def _kind(data: Mapping[str, Value], kind: str | None) -> list[Slip]:
     """Machines that live for five minutes wait for nobody."""
-    waits = [way for text in _texts(data, 0) if kind == "EXPRESS" and (way := waits_in(text))]
-    if not waits:
+    if kind != "EXPRESS":
         return []
-    return [Slip(f"an express machine waits for a task ({waits[0]})", "StateMachineType: STANDARD, or a task without waiting")]
+    waits = [way for text in _texts(data, 0) if (way := waits_in(text))]
+    if waits:
+        return [Slip(f"an express machine waits for a task ({waits[0]})", "StateMachineType: STANDARD, or a task without waiting")]
+    long = [one for one in all_states(data) if (as_int(one.value.get("Seconds", ABSENT)) or 0) >= _EXPRESS_SECONDS]
+    if long:
+        seconds = long[0].value["Seconds"]
+        message = f"the state {long[0].name} waits for {seconds} seconds, and an express machine ends after five minutes"
+        return [Slip(message, "StateMachineType: STANDARD, or a shorter wait", dead=True)]
+    return []
 
 
 def _language(data: Mapping[str, Value], given: str) -> str:

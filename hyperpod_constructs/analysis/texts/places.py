@@ -77,6 +77,7 @@ MODULES: Mapping[str, Topic] = {
     "identities": Topic.COMPANION,
     "jobs": Topic.COMPANION,
     "log_filters": Topic.LOGS,
+    "log_queries": Topic.LOGS,
     "machines": Topic.DOCUMENT,
     "metrics": Topic.ALARM,
     "model_pipelines": Topic.DOCUMENT,
@@ -86,6 +87,7 @@ MODULES: Mapping[str, Topic] = {
     "partners": Topic.COMPANION,
     "prometheus": Topic.PROMETHEUS,
     "record_families": Topic.NAME,
+    "recorders": Topic.COMPANION,
     "release_pipelines": Topic.COMPANION,
     "replication_alarms": Topic.NAME,
     "scaling": Topic.NAME,
@@ -140,7 +142,11 @@ LANGUAGES_OF: Mapping[str, tuple[Language, ...]] = {
 
 TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "alarms": {"AWS::CloudWatch::Alarm": ""},
-    "builds": {"AWS::CodeBuild::Project": "Source", "AWS::ImageBuilder::Component": "Data"},
+    "builds": {
+        "AWS::CodeBuild::Project": "Source",
+        "AWS::ImageBuilder::Component": "Data",
+        "AWS::ImageBuilder::ImagePipeline": "ImageRecipeArn",
+    },
     "callers": {"AWS::Lambda::Function": "ReservedConcurrentExecutions"},
     "code": {"AWS::Lambda::Function": "Runtime"},
     "companions": {
@@ -202,6 +208,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "identities": {"AWS::EKS::PodIdentityAssociation": "", "AWS::IAM::Policy": "PolicyDocument", "AWS::IAM::Role": "Policies"},
     "jobs": {"AWS::Batch::JobDefinition": "PlatformCapabilities", "AWS::Batch::JobQueue": "ComputeEnvironmentOrder"},
     "log_filters": {"AWS::Logs::MetricFilter": "", "AWS::Logs::SubscriptionFilter": ""},
+    "log_queries": {"AWS::Logs::LogGroup": "DataProtectionPolicy", "AWS::Logs::QueryDefinition": "QueryString"},
     "machines": {"AWS::StepFunctions::StateMachine": ""},
     "state_data": {"AWS::StepFunctions::StateMachine": ""},
     "metrics": {"AWS::CloudWatch::AnomalyDetector": "", "AWS::CloudWatch::MetricStream": ""},
@@ -229,6 +236,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::Route53::RecordSet": "AliasTarget",
     },
     "record_families": {"AWS::Route53::RecordSet": "Name"},
+    "recorders": {"AWS::Config::ConfigRule": "Scope"},
     "prometheus": {"AWS::APS::AlertManagerDefinition": "Definition", "AWS::APS::Workspace": "AlertManagerDefinition"},
     "release_pipelines": {"AWS::CodePipeline::Pipeline": "Stages"},
     "replication_alarms": {"AWS::CloudWatch::Alarm": "MetricName"},

@@ -6,13 +6,15 @@ https://docs.aws.amazon.com/codepipeline/latest/APIReference/API_OutputArtifact.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.schema.violation import listed, meant
+from hyperpod_constructs.analysis.texts.arns import arn_of
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
-from hyperpod_constructs.facts.release_pipelines import ARTIFACTS, CONFIGURATION, SOURCE
+from hyperpod_constructs.facts.release_pipelines import ARTIFACTS, CAPABILITIES, CONFIGURATION, MODES, PATHS, SOURCE, VERSION
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_int
@@ -110,6 +112,53 @@ def _settings(action: _Action) -> Iterator[Slip]:
         if isinstance(given, Mapping) and name not in given:
             message = f"an action of {provider} has no {name}{meant(name, given)}"
             yield Slip(message, listed(CONFIGURATION[category, provider]), (*action.path, "Configuration"))
+    yield from (slip.below(*action.path) for slip in (*_kind(action), *_stack(action), *_told(action)))
+
+
+def _kind(action: _Action) -> Iterator[Slip]:
+    """The version of an action of AWS, and the source of a build of several artifacts."""
+    kind = mapping(action.value.get("ActionTypeId", ABSENT))
+    version = known(kind.get("Version", ABSENT))
+    if known(kind.get("Owner", ABSENT)) == "AWS" and version not in (None, VERSION):
+        yield Slip(f"AWS has no version {version} of this action", VERSION, ("ActionTypeId", "Version"), version)
+    given = mapping(action.value.get("Configuration", ABSENT))
+    taken = [name for _, name in action.artifacts("InputArtifacts")]
+    first = known(given.get("PrimarySource", ABSENT))
+    if action.kind[1] == "CodeBuild" and len(taken) > 1 and "PrimarySource" not in given:
+        yield Slip("a build of several artifacts has no PrimarySource", listed(filter(None, taken)), ("Configuration",))
+    elif first is not None and None not in taken and first not in taken:
+        yield Slip(f"the build takes no artifact {first!r}", listed(taken), ("Configuration", "PrimarySource"), first)
+
+
+def _stack(action: _Action) -> Iterator[Slip]:
+    """What an action of CloudFormation does, with what it needs, and the artifacts whose files it names."""
+    given = mapping(action.value.get("Configuration", ABSENT))
+    mode = known(given.get("ActionMode", ABSENT))
+    if action.kind[1] != "CloudFormation":
+        return
+    if mode is not None and mode not in MODES:
+        yield Slip(f"CloudFormation has no mode {mode}{meant(mode, MODES)}", listed(MODES), ("Configuration", "ActionMode"), mode)
+    for name in MODES.get(mode or "", ()):
+        if name not in given:
+            yield Slip(f"the mode {mode} has no {name}{meant(name, given)}", listed(MODES[mode or ""]), ("Configuration",))
+    words = known(given.get("Capabilities", "")) or ""
+    wrong = next((one for one in re.split(r"[,\s]+", words) if one and one not in CAPABILITIES), None)
+    if wrong is not None:
+        message = f"there is no capability {wrong}{meant(wrong, CAPABILITIES)}"
+        yield Slip(message, listed(CAPABILITIES), ("Configuration", "Capabilities"), words)
+    taken = [name for _, name in action.artifacts("InputArtifacts")]
+    for name in PATHS:
+        artifact, found, _ = (known(given.get(name, ABSENT)) or "").partition("::")
+        if artifact and None not in taken and (not found or artifact not in taken):
+            message = f"{name} names no file of an artifact that the action takes"
+            yield Slip(message, listed(f"{one}::FILE" for one in taken), ("Configuration", name))
+
+
+def _told(action: _Action) -> Iterator[Slip]:
+    """Who is told of an approval: a topic."""
+    topic = mapping(action.value.get("Configuration", ABSENT)).get("NotificationArn", ABSENT)
+    if action.kind[0] == "Approval" and topic is not ABSENT:
+        yield from (slip.below("Configuration", "NotificationArn") for slip in arn_of(topic, ("sns",)))
 
 
 JUDGES: Mapping[Language, Judge] = {}

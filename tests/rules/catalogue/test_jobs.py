@@ -14,7 +14,10 @@ from tests.rules.catalogue.text_bases import KEPT, att, function, resource
 ROLE = "arn:aws:iam::123456789012:role/service"
 RULES = ("HP-TXT-006", "HP-TXT-007", "HP-TXT-011", "HP-TXT-012", "HP-SCH-007", "HP-REF-012")
 SPEC = 'version: 0.2\nphases:\n  build:\n    commands:\n      - make\nartifacts:\n  files: ["**/*"]\n'
-PART = "schemaVersion: 1.0\nphases:\n  - name: build\n    steps: []\n"
+STEP = "\n      - name: tools\n        action: ExecuteBash\n"
+PART = f"schemaVersion: 1.0\nphases:\n  - name: build\n    steps:{STEP}"
+
+PARENT = "arn:aws:imagebuilder:us-west-2:aws:image/amazon-linux-2023-arm64/x.x.x"
 MODELS: dict[str, Any] = {
     "Version": "2020-12-01",
     "Parameters": [{"Name": "Input", "Type": "String"}],
@@ -48,9 +51,15 @@ BUILD = action(
     InputArtifacts=[{"Name": "Code"}],
     OutputArtifacts=[{"Name": "Built"}],
 )
-DEPLOY = action(
-    "Deploy", "CloudFormation", Configuration={"ActionMode": "DELETE_ONLY"}, InputArtifacts=[{"Name": "Built"}], RunOrder=2
-)
+STACK = {
+    "ActionMode": "CREATE_UPDATE",
+    "StackName": "jobs",
+    "RoleArn": ROLE,
+    "TemplatePath": "Built::jobs.yaml",
+    "Capabilities": "CAPABILITY_IAM,CAPABILITY_AUTO_EXPAND",
+}
+DEPLOY = action("Deploy", "CloudFormation", Configuration=STACK, InputArtifacts=[{"Name": "Built"}], RunOrder=2)
+ASK = action("Approval", "Manual", Configuration={"NotificationArn": {"Ref": "Told"}}, RunOrder=3)
 SIZES = [{"Type": "VCPU", "Value": "2"}, {"Type": "MEMORY", "Value": "8192"}]
 BASE: Template = {
     "Resources": {
@@ -77,13 +86,32 @@ BASE: Template = {
             "AWS::CodePipeline::Pipeline",
             RoleArn=ROLE,
             ArtifactStore={"Type": "S3", "Location": "artifacts"},
-            Stages=[{"Name": "Source", "Actions": [SOURCE]}, {"Name": "Build", "Actions": [BUILD, DEPLOY]}],
+            Stages=[{"Name": "Source", "Actions": [SOURCE]}, {"Name": "Build", "Actions": [BUILD, DEPLOY, ASK]}],
         ),
         "Models": resource(
             "AWS::SageMaker::Pipeline",
             PipelineName="models",
             RoleArn=ROLE,
             PipelineDefinition={"PipelineDefinitionBody": {"Fn::Sub": json.dumps(MODELS)}},
+        ),
+        "Told": resource("AWS::SNS::Topic"),
+        "Recipe": resource("AWS::ImageBuilder::ImageRecipe", Name="a", Version="1.0.0", ParentImage=PARENT, Components=[]),
+        "Place": resource(
+            "AWS::ImageBuilder::InfrastructureConfiguration", InstanceProfileName="builder", InstanceTypes=["c7g.large"]
+        ),
+        "Images": resource(
+            "AWS::ImageBuilder::ImagePipeline",
+            Name="a",
+            ImageRecipeArn={"Ref": "Recipe"},
+            InfrastructureConfigurationArn={"Ref": "Place"},
+        ),
+        "Recorder": resource(
+            "AWS::Config::ConfigurationRecorder", RoleARN=ROLE, RecordingGroup={"ResourceTypes": ["AWS::S3::Bucket"]}
+        ),
+        "Versions": resource(
+            "AWS::Config::ConfigRule",
+            Source={"Owner": "AWS", "SourceIdentifier": "S3_BUCKET_VERSIONING_ENABLED"},
+            Scope={"ComplianceResourceTypes": ["AWS::S3::Bucket"]},
         ),
         "Part": resource("AWS::ImageBuilder::Component", Name="tools", Version="1.0.0", Platform="Linux", Data=PART),
         "Small": resource(
@@ -153,6 +181,7 @@ def models(**changes: Any) -> dict[str, Any]:
     return {"Models/PipelineDefinition/PipelineDefinitionBody": {"Fn::Sub": json.dumps({**MODELS, **changes})}}
 
 
+STACKED = "Release/Stages/1/Actions/1/Configuration"
 MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"Source/ScalingConfig/MaximumConcurrency": 11}, "calls Count 11 times at once, and 10 are reserved"),
     ({"Build/Source/BuildSpec": SPEC.replace("0.2", "1.0")}, "has the version 1.0"),
@@ -168,6 +197,17 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"Release/Stages/1/Actions/0/InputArtifacts": []}, "an action of CodeBuild has 0 InputArtifacts"),
     ({"Release/Stages/0/Actions/0/Configuration": {"S3Bucket": "code", "S3Key": "a"}}, "an action of S3 has no S3ObjectKey"),
     ({"Release/Stages/1/Actions/0/Configuration/ProjectName": att("Build")}, "ProjectName is Arn of Build"),
+    ({"Release/Stages/1/Actions/0/ActionTypeId/Version": "2"}, "AWS has no version 2 of this action"),
+    ({f"{STACKED}/ActionMode": "CREATE"}, "CloudFormation has no mode CREATE"),
+    ({f"{STACKED}/StackName": REMOVED}, "the mode CREATE_UPDATE has no StackName"),
+    ({f"{STACKED}/Capabilities": "CAPABILITY_IAMS"}, "there is no capability CAPABILITY_IAMS; the nearest is CAPABILITY_IAM"),
+    ({f"{STACKED}/TemplatePath": "Code::jobs.yaml"}, "TemplatePath names no file of an artifact"),
+    ({f"{STACKED}/TemplatePath": "jobs.yaml"}, "TemplatePath names no file of an artifact"),
+    ({"Release/Stages/1/Actions/2/Configuration/NotificationArn": att("Queue")}, "is the ARN of a queue"),
+    ({"Release/Stages/1/Actions/0/Configuration/PrimarySource": "Built"}, "the build takes no artifact 'Built'"),
+    ({"Part/Data": PART.replace("ExecuteBash", "RunBash")}, "a step has no action RunBash; the nearest is ExecuteBash"),
+    ({"Place/InstanceTypes": ["m7i.large"]}, "Place builds on m7i.large, and the image of Recipe is for other processors"),
+    ({"Versions/Scope/ComplianceResourceTypes": ["AWS::IAM::Role"]}, "Recorder does not record AWS::IAM::Role"),
     (started("Data"), "Models has no parameter 'Data'"),
     ({**started("Input"), "Nightly/Targets/0/Arn": {"Ref": "Models"}}, "is no ARN: Ref of AWS::SageMaker::Pipeline"),
     (models(Parameters=[]), "reads Parameters.Input, which is not there"),
@@ -201,6 +241,8 @@ def test_fails_a_mistake(changes: dict[str, Any], message: str) -> None:
     [
         started("Input"),
         {"Build/Source/BuildSpec": "builds/image.yaml"},
+        {"Recorder/RecordingGroup": {"AllSupported": True}, "Versions/Scope/ComplianceResourceTypes": ["AWS::IAM::Role"]},
+        {"Place/InstanceTypes": ["m7i.large", "m7g.large"]},
         {"Build/Source/BuildSpec": {"Fn::Sub": SPEC.replace("build:", "${AWS::Region}:")}},
         {"Release/Stages/1/Actions/0/InputArtifacts/0/Name": {"Ref": "AWS::StackName"}},
         {"Features/FeatureDefinitions": {"Ref": "AWS::NoValue"}},

@@ -173,3 +173,10 @@ def test_lines_go_to_the_streams_of_a_group(arn: Any, count: int) -> None:
     logging = {"Level": "ALL", "Destinations": [{"CloudWatchLogsLogGroup": {"LogGroupArn": arn}}]}
     found = findings(edited(BASE, {"Paths/LoggingConfiguration": logging}), rules="HP-TXT")
     assert ["has no streams" in one.message for one in found] == [True] * count
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(60, []), (600, ["Express"])])
+def test_an_express_machine_does_not_wait_for_long(seconds: int, expected: list[str]) -> None:
+    waiting = {"StartAt": "Later", "States": {"Later": {"Type": "Wait", "Seconds": seconds, "End": True}}}
+    found = findings(edited(BASE, {"Express/Definition": waiting}), rules="HP-TXT")
+    assert [one.resource for one in found if "express machine ends" in one.message] == expected

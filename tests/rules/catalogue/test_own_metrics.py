@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -361,3 +362,42 @@ def test_a_threshold_of_expected_values_is_a_band(id: str, expected: list[str]) 
         AlarmActions=["arn:aws:sns:us-west-2:123456789012:alerts"],
     )
     assert [one.message for one in findings({"Resources": {"Unusual": alarm}}, rules="HP-TXT")] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("fields @timestamp, @message | filter @message like /a|order b/ | sort @timestamp desc | limit 20", []),
+        ("SOURCE '/team/lines' | stats count(*) as n by bin(5m)", []),
+        ("fields @message | order by @timestamp desc", ["Logs Insights has no command order"]),
+        ("fields @message | filtr level = 'ERROR'", ["Logs Insights has no command filtr; the nearest is filter"]),
+        ("SELECT * FROM lines", ["Logs Insights has no command SELECT"]),
+    ],
+)
+def test_a_query_has_commands_of_its_language(text: str, expected: list[str]) -> None:
+    widget = {"type": "log", "properties": {"region": "us-west-2", "query": text}}
+    template: Template = {
+        "Resources": {
+            "Question": resource("AWS::Logs::QueryDefinition", Name="errors", QueryString=text),
+            "Board": resource("AWS::CloudWatch::Dashboard", DashboardBody=json.dumps({"widgets": [widget]})),
+        }
+    }
+    found = [one.message for one in findings(template, rules="HP-TXT")]
+    assert len(found) == 2 * len(expected)
+    assert all(one.startswith(expected[0]) for one in found)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("EmailAddress", []), ("Email", ["EmailAddress"]), ("PhoneNumber-USA", ["PhoneNumber-US"]), ("SomethingNew", [])],
+)
+def test_what_a_policy_finds_is_known_by_its_name(name: str, expected: list[str]) -> None:
+    identifiers = [f"arn:aws:dataprotection::aws:data-identifier/{name}"]
+    statements = [
+        {"Sid": "audit", "DataIdentifier": identifiers, "Operation": {"Audit": {"FindingsDestination": {}}}},
+        {"Sid": "mask", "DataIdentifier": identifiers, "Operation": {"Deidentify": {"MaskConfig": {}}}},
+    ]
+    policy = {"Name": "lines", "Version": "2021-06-01", "Statement": statements}
+    template: Template = {"Resources": {"Lines": resource("AWS::Logs::LogGroup", RetentionInDays=7, DataProtectionPolicy=policy)}}
+    found = [one.message.rpartition(" ")[2] for one in findings(template, rules="HP-TXT")]
+    assert found == expected
