@@ -1,6 +1,7 @@
-"""Writes `sdk_calls.tsv`, `sdk_clients.tsv` and `sdk_shapes.tsv` of `hyperpod_constructs/facts`.
+"""Writes `sdk_calls.tsv`, `sdk_clients.tsv`, `sdk_shapes.tsv` and `sdk_values.tsv` of `hyperpod_constructs/facts`.
 
-They have operations with their required parameters, clients, and all parameters of operations with the form of their answers.
+They have operations with their required parameters, clients, all parameters of operations with the form of their answers, and the
+kinds of values that are no plain texts.
 
 Operations are botocore's newest models (Apache-2.0), of the services that a platform for training calls.
 
@@ -21,7 +22,7 @@ from typing import Any
 from tools.generate_update_facts import MODEL_VERSION, MODELS, write_or_check
 
 FACTS = Path(__file__).resolve().parent.parent / "hyperpod_constructs" / "facts"
-CALLS, CLIENTS, SHAPES = FACTS / "sdk_calls.tsv", FACTS / "sdk_clients.tsv", FACTS / "sdk_shapes.tsv"
+CALLS, CLIENTS, SHAPES, VALUES = (FACTS / f"sdk_{name}.tsv" for name in ("calls", "clients", "shapes", "values"))
 
 #: The services by the name of their client in boto3, and the prefix of their actions where it is another one.
 SERVICES: Mapping[str, str] = {
@@ -76,7 +77,14 @@ def render() -> dict[Path, str]:
         "# shape of the items of a list behind *, or its words. tools/generate_sdk_facts.py writes this file.",
         *("\t".join(row) for name in sorted(SERVICES) for row in _shapes(name)),
     ]
-    return {path: "\n".join(text) + "\n" for path, text in ((CALLS, lines), (CLIENTS, clients), (SHAPES, shapes))}
+    values = [
+        f"# Parameters of operations that are no plain texts, as botocore {MODEL_VERSION} knows them (Apache-2.0): name of its",
+        "# client, operation, then each parameter with its kind: list, map, number, true (or false), or its words.",
+        "# tools/generate_sdk_facts.py writes this file.",
+        *("\t".join(row) for name in sorted(SERVICES) for row in _values(name)),
+    ]
+    texts = ((CALLS, lines), (CLIENTS, clients), (SHAPES, shapes), (VALUES, values))
+    return {path: "\n".join(text) + "\n" for path, text in texts}
 
 
 def _row(name: str, prefix: str) -> Sequence[str]:
@@ -102,6 +110,29 @@ def _shapes(client: str) -> Iterator[Sequence[str]]:
             _want(model["shapes"], answer, wanted, 0)
         yield client, name, ",".join(members), answer
     yield from ((client, f":{name}", text) for name, text in sorted(wanted.items()) if text)
+
+
+#: The kinds of values, by the types of their shapes.
+KINDS: Mapping[str, str] = {
+    **dict.fromkeys(("integer", "long", "float", "double"), "number"),
+    **{"boolean": "true", "list": "list", "map": "map", "structure": "map"},
+}
+
+
+def _values(client: str) -> Iterator[Sequence[str]]:
+    """The rows of a service: the parameters of its operations that are no plain texts."""
+    model = _model(client)
+    for name, operation in sorted(model["operations"].items()):
+        members = model["shapes"].get(operation.get("input", {}).get("shape"), {}).get("members", {})
+        kinds = {key: _kind(model["shapes"][member["shape"]]) for key, member in members.items()}
+        found = [f"{key}={kind}" for key, kind in kinds.items() if kind]
+        if found:
+            yield client, name, *found
+
+
+def _kind(shape: Mapping[str, Any]) -> str:
+    words = shape.get("enum", ()) if shape["type"] == "string" else ()
+    return "|".join(words) if 0 < len(words) <= _MOST_WORDS else KINDS.get(shape["type"], "")
 
 
 def _want(shapes: Mapping[str, Any], name: str, wanted: dict[str, str], depth: int) -> None:

@@ -14,6 +14,7 @@ from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest
 from hyperpod_constructs.analysis.state_machines import states as all_states
 from hyperpod_constructs.analysis.texts.expressions import expressions_of, mistake_in_path, mistakes_in_jsonata
 from hyperpod_constructs.analysis.texts.integrations import integration_of, waits_in
+from hyperpod_constructs.analysis.texts.parameter_kinds import misfits
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.analysis.texts.typo import typo_of
@@ -313,7 +314,8 @@ def _task(state: Mapping[str, Value], language: str) -> Iterator[Slip]:
     elif any(one.startswith(f"{call.service}:") for one in INTEGRATIONS):
         yield from _optimized(f"{call.service}:{call.name}", call.waits, call.operation)
     if call.operation is not None:
-        yield from _parameters(state, call.operation, "Arguments" if language == JSONATA else "Parameters")
+        key = "Arguments" if language == JSONATA else "Parameters"
+        yield from list(_parameters(state, call.operation, key)) or (_kinds(state, call.operation, key) if call.by_sdk else ())
     every = "\n".join(_texts(state, 0)) if call.waits == _WAITING else ""
     if call.waits == _WAITING and "$$.Task.Token" not in every and "states.context.Task.Token" not in every:
         yield Slip("waits for a token that it gives to nobody", "$$.Task.Token in its parameters", dead=True)
@@ -366,6 +368,13 @@ def _parameters(state: Mapping[str, Value], operation: Operation, key: str) -> I
         yield Slip(message, f"{key} with {listed(operation.required)}", dead=True)
     else:
         yield from _unknown_parameters([name.removesuffix(".$") for name in given], operation)
+
+
+def _kinds(state: Mapping[str, Value], operation: Operation, key: str) -> Iterator[Slip]:
+    """Parameters of another kind than the operation takes."""
+    for name, says, allowed in misfits(mapping(state.get(key, ABSENT)), operation):
+        yield Slip(f"calls {operation.name} with {name}, which {says}", allowed, dead=True)
+        return
 
 
 def _unknown_parameters(given: Iterable[str], operation: Operation) -> Iterator[Slip]:

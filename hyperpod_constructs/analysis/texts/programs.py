@@ -14,11 +14,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.schema.violation import listed, meant
+from hyperpod_constructs.analysis.texts.parameter_kinds import misfit
 from hyperpod_constructs.analysis.texts.reading import HOLE
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips
 from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts.sdk_calls import REQUIRED_CHOICES, Operation, by_client, clients
 from hyperpod_constructs.facts.sdk_shapes import parameters_of
+from hyperpod_constructs.facts.sdk_values import LIST, MAP, NUMBER, TRUE, kinds_of
 from hyperpod_constructs.templates.values import ABSENT, Value
 
 _CODE = ("Code", "ZipFile")
@@ -161,6 +163,36 @@ def _call(node: ast.Call, method: str, service: str, operations: Mapping[str, Op
         if unknown and taken is not None:
             says = f"calls {method} with {unknown[0]}, which it does not take{meant(unknown[0], taken)}"
             yield _slip(node, says, listed(taken))
+        else:
+            yield from _kinds(node, method, operation)
+
+
+def _kinds(node: ast.Call, method: str, operation: Operation) -> Iterator[Slip]:
+    """Parameters of another kind than the operation takes; a variable of the environment is a text."""
+    kinds = kinds_of(operation.client, operation.name)
+    for one in node.keywords:
+        own, text = _kind_of(one.value)
+        wanted = kinds.get(one.arg or "")
+        found = misfit(own, text, wanted) if own and wanted is not None else None
+        if found is not None:
+            yield _slip(node, f"calls {method} with {one.arg}, which {found[0]}", found[1])
+            return
+
+
+def _kind_of(node: ast.expr) -> tuple[str, str | None]:
+    """The kind of what an expression gives, empty if it is not known, and the text that it is."""
+    if isinstance(node, ast.Constant):
+        value = node.value
+        if isinstance(value, str):
+            return "text", value
+        return (TRUE if isinstance(value, bool) else NUMBER if isinstance(value, int | float) else ""), None
+    if isinstance(node, ast.JoinedStr) or _variable(node) is not None:
+        return "text", None
+    if isinstance(node, ast.Call) and ast.unparse(node.func) in ("json.dumps", "str", "os.getenv", "os.environ.get"):
+        return "text", None
+    if isinstance(node, ast.List | ast.ListComp | ast.Tuple):
+        return LIST, None
+    return (MAP if isinstance(node, ast.Dict | ast.DictComp) else ""), None
 
 
 def _snake(name: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.texts.arns import service_of
+from hyperpod_constructs.analysis.texts.parameter_kinds import misfits
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.sdk_calls import Operation, by_sdk
@@ -54,6 +55,10 @@ def _input(value: Value, operation: Operation | None) -> Slips:
         if lacking:
             message = f"{operation.name} is called without {lacking[0]}{meant(lacking[0], data)}"
             yield Slip(message, listed(operation.required), path if data else ("Target",), dead=True)
+            return
+        for name, says, allowed in misfits(data, operation):
+            yield Slip(f"{operation.name} is called with {name}, which {says}", allowed, path, dead=True)
+            return
 
 
 _OF_JSON = ("events", "lambda", "states")

@@ -180,3 +180,18 @@ def test_an_express_machine_does_not_wait_for_long(seconds: int, expected: list[
     waiting = {"StartAt": "Later", "States": {"Later": {"Type": "Wait", "Seconds": seconds, "End": True}}}
     found = findings(edited(BASE, {"Express/Definition": waiting}), rules="HP-TXT")
     assert [one.resource for one in found if "express machine ends" in one.message] == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"NodeIds": ["i-1"]}, []),
+        ({"NodeIds.$": "$.nodes"}, []),
+        ({"NodeIds": "i-1"}, ["the state 'A' calls BatchRebootClusterNodes with NodeIds, which is a text"]),
+    ],
+)
+def test_parameters_are_of_the_kinds_that_an_operation_takes(given: dict[str, Any], expected: list[str]) -> None:
+    task = {"Type": "Task", "Resource": f"{SDK}sagemaker:batchRebootClusterNodes", "Parameters": {"ClusterName": "a", **given}}
+    machine = {"QueryLanguage": "JSONPath", "StartAt": "A", "States": {"A": {**task, "End": True}}}
+    found = [one.message for one in findings(edited(BASE, {"Express/Definition": machine}), rules="HP-TXT")]
+    assert [one for one in found if "NodeIds" in one] == expected

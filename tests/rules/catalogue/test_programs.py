@@ -64,6 +64,39 @@ def test_fails_code_that_fails(old: str, new: str, message: str) -> None:
     assert message in said
 
 
+REPLACED = """
+import json
+import os
+import boto3
+
+ids = ["i-1"]
+
+
+def handler(event, context):
+    client = boto3.client("sagemaker")
+    client.batch_replace_cluster_nodes(ClusterName=os.environ["CLUSTER"], NodeIds=ids)
+    client.list_clusters(MaxResults=10, SortBy="NAME", SortOrder=event["order"])
+    boto3.client("lambda").invoke(FunctionName="f", InvocationType="Event", Payload=json.dumps(event))
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("NodeIds=ids", "NodeIds='i-1'", "calls batch_replace_cluster_nodes with NodeIds, which is a text"),
+        ("NodeIds=ids", 'NodeIds=os.environ["CLUSTER"]', "with NodeIds, which is a text"),
+        ("MaxResults=10", 'MaxResults="10"', "with MaxResults, which is a text"),
+        ('SortBy="NAME"', 'SortBy="Name"', "with SortBy, which is 'Name'; the nearest is NAME"),
+        ('SortBy="NAME"', "SortBy=['NAME']", "with SortBy, which is a list"),
+        ('"Event"', '"Async"', "with InvocationType, which is 'Async'"),
+    ],
+)
+def test_fails_parameter_of_another_kind(old: str, new: str, message: str) -> None:
+    assert found(REPLACED) == []
+    (said,) = found(REPLACED.replace(old, new))
+    assert message in said
+
+
 @pytest.mark.parametrize(
     "code",
     [
@@ -87,7 +120,7 @@ def schedule(arn: str, text: str | None) -> dict[str, Any]:
     return {"Resources": {"S": {"Type": "AWS::Scheduler::Schedule", "Properties": {**given, "Target": target}}}}
 
 
-UPDATE = "sagemaker:updateClusterSoftware"
+UPDATE, REPLACE = "sagemaker:updateClusterSoftware", "sagemaker:updateCluster"
 
 
 @pytest.mark.parametrize(
@@ -98,6 +131,13 @@ UPDATE = "sagemaker:updateClusterSoftware"
         (UPDATE, '{"ClusterNames": "a"}', "called without ClusterName; the nearest is ClusterNames"),
         (UPDATE, None, "called without ClusterName"),
         (UPDATE, "{ClusterName: a}", "is not JSON"),
+        (UPDATE, '{"ClusterName": "a", "InstanceGroups": "b"}', "called with InstanceGroups, which is a text"),
+        (UPDATE, '{"ClusterName": ["a"]}', "called with ClusterName, which is a list"),
+        (
+            REPLACE,
+            '{"ClusterName": "a", "NodeRecovery": "automatic"}',
+            "NodeRecovery, which is 'automatic'; the nearest is Automatic",
+        ),
     ],
 )
 def test_fails_call_of_schedule(arn: str, text: str | None, message: str) -> None:
@@ -105,7 +145,10 @@ def test_fails_call_of_schedule(arn: str, text: str | None, message: str) -> Non
     assert message in said
 
 
-@pytest.mark.parametrize(("arn", "text"), [(UPDATE, '{"ClusterName": "a"}'), ("personalize:anything", None)])
+TAKEN = '{"ClusterName": "a", "InstanceGroups": [], "NodeRecovery": "None"}'
+
+
+@pytest.mark.parametrize(("arn", "text"), [(UPDATE, '{"ClusterName": "a"}'), (REPLACE, TAKEN), ("personalize:anything", None)])
 def test_calls_that_schedules_can_make(arn: str, text: str | None) -> None:
     assert findings(schedule(arn, text), rules="HP-TXT") == []
 
