@@ -39,6 +39,7 @@ _MOST_VALUES, _DEEPEST = 10_000, 8
 _CHANGES = ("append", "clear", "extend", "insert", "pop", "remove", "setdefault", "update")
 """Methods that change a list or an object."""
 _PACKAGE = re.compile(r"""(?:from|require\()\s*["']@aws-sdk/((?:client|lib)-[a-z0-9-]+)["']""")
+_TAKEN = re.compile(r"""\{([^{}]{1,2000})\}\s*(?:=\s*require\(|from)\s*["']@aws-sdk/(client-[a-z0-9-]+)["']""")
 _COMMAND = re.compile(r"\bnew\s+(\w{1,80})Command\s*\(\s*(\{)?")
 _GIVEN = re.compile(r"""(\w{1,80})\s*:\s*(?:process\.env\.(\w+)|["'`]([^"'`$\n]*)["'`])""")
 
@@ -87,6 +88,15 @@ def _of_javascript(text: str, variables: Mapping[str, Value]) -> Iterator[CodeCa
         if operation is not None:
             given = _GIVEN.findall(text[match.end() : _end(text, match.end())]) if match[2] else []
             yield CodeCall(operation, {key.lower(): variables.get(name, UNKNOWN) if name else value for key, name, value in given})
+
+
+def unknown_commands(text: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Commands that code in JavaScript takes from a package of AWS's SDK which has none of this name, with those that it has."""
+    for names, package in _TAKEN.findall(text):
+        operations = by_package(package)
+        for word in re.findall(r"\b(\w+)Command\b", names) if operations is not None else ():
+            if operations is not None and word.lower() not in operations:
+                yield f"@aws-sdk/{package}", f"{word}Command", [f"{one.name}Command" for one in operations.values()]
 
 
 def _end(text: str, start: int) -> int:

@@ -248,3 +248,13 @@ https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-eventbridge.html,
 https://docs.aws.amazon.com/AmazonS3/latest/userguide/ev-events.html and
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-recovery.html
 """
+
+CHANGE_RECORD = ("awsRegion", "dynamodb", "eventID", "eventName", "eventSource", "eventSourceARN", "eventVersion", "userIdentity")
+CHANGE = ("ApproximateCreationDateTime", "Keys", "NewImage", "OldImage", "SequenceNumber", "SizeBytes", "StreamViewType")
+CHANGE_NAMES = ("INSERT", "MODIFY", "REMOVE")
+IMAGES_OF: Mapping[str, tuple[str, ...]] = {"KEYS_ONLY": (), "NEW_IMAGE": ("NewImage",), "OLD_IMAGE": ("OldImage",)}
+VALUE_TYPES = ("S", "N", "B", "BOOL", "NULL", "M", "L", "SS", "NS", "BS")
+"""A record of a table's stream, the change in it, the kinds of changes, the images by the view of the stream, the types of values.
+
+Source: https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_Record.html (as of 2026-11-28)
+"""

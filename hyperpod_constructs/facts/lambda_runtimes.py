@@ -77,3 +77,11 @@ NOT_IN_LAMBDA = frozenset((
 
 Source: https://docs.aws.amazon.com/lambda/latest/dg/python-package.html
 """
+
+NOT_IN_NODE = frozenset(
+    ("aws-sdk", "axios", "got", "kubernetes-client", "lodash", "moment", "mysql2", "node-fetch", "pg", "request")
+)
+"""Well-known packages that no supported runtime of Node.js has; `aws-sdk` was there up to nodejs16.x.
+
+Source: https://docs.aws.amazon.com/lambda/latest/dg/lambda-nodejs.html (as of 2026-11-28)
+"""

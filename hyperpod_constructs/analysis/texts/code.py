@@ -14,9 +14,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from hyperpod_constructs.analysis.function_code import calls_of
+from hyperpod_constructs.analysis.function_code import calls_of, unknown_commands
 from hyperpod_constructs.analysis.references.forms import arns_of, gives_arn
-from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
+from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, mapping
 from hyperpod_constructs.facts import lambda_runtimes
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _CODE = ("Code", "ZipFile")
 _OF_MODULES = ("nodejs", "python", "ruby")
 """The families of runtimes whose handler is a module and a function in it."""
+_REQUIRED, _WITHOUT_SDK = re.compile(r"""(?:\bfrom|\brequire\()\s*["']([\w@/.-]{1,100})["']"""), (18,)
+"""Packages that code imports, and the first version of Node.js without the SDK for JavaScript 2."""
 _LONGEST = 1 << 16
 _LONGEST_NAME = 64
 _NEWER = re.compile(r"""\b[rR]?[fFtT][rR]?["']|^\s*type\s+\w+|^\s*(?:async\s+)?(?:def|class)\s+\w+\[|^\s*except\s+\w+,""")
@@ -53,7 +55,7 @@ def inline_code(function: Resource) -> Slips:
             runtime,
         )
     elif family == "nodejs":
-        yield from _node(text, handler)
+        yield from list(_node(text, handler)) or (_packages(text, runtime) if function.get("Layers") in (ABSENT, ()) else ())
     elif len(text) <= _LONGEST:
         yield from _python(function, text, runtime, handler)
 
@@ -66,6 +68,19 @@ def _node(text: str, handler: str | None) -> Slips:
     yield from _module(module, handler)
     if HOLE not in text and module == "index" and not re.search(rf"\b{re.escape(name)}\b", text):
         yield Slip(f"the code exports no {name}", "a name that index exports", ("Handler",), handler, dead=True)
+
+
+def _packages(text: str, runtime: str) -> Slips:
+    """Packages that the runtime does not have, and commands that a package of AWS's SDK does not have."""
+    name = next((one for one in _REQUIRED.findall(text) if one in lambda_runtimes.NOT_IN_NODE), None)
+    if name is not None and _version(runtime) >= _WITHOUT_SDK:
+        message = f"the code needs {name}, which the runtime does not have"
+        yield Slip(message, "packages of the runtime (@aws-sdk/client-…), or Layers with the package", _CODE, dead=True)
+        return
+    for package, command, names in unknown_commands(text):
+        message = f"the code imports {command}, which {package} does not have{meant(command, names)}"
+        yield Slip(message, f"a command of {package}", _CODE, dead=True)
+        return
 
 
 def _module(module: str, handler: str | None) -> Slips:

@@ -96,9 +96,11 @@ MODULES: Mapping[str, Topic] = {
     "scrapes": Topic.PROMETHEUS,
     "state_data": Topic.DOCUMENT,
     "service_logs": Topic.LOGS,
+    "source_filters": Topic.PATTERN,
     "storage": Topic.COMPANION,
     "ssm": Topic.DOCUMENT,
     "suricata": Topic.DOCUMENT,
+    "table_keys": Topic.CODE,
     "thresholds": Topic.ALARM,
     "user_data": Topic.SCRIPT,
 }
@@ -264,6 +266,8 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::Logs::MetricFilter": "FilterPattern",
         "AWS::Logs::SubscriptionFilter": "FilterPattern",
     },
+    "source_filters": {"AWS::Lambda::EventSourceMapping": "EventSourceArn", "AWS::Pipes::Pipe": "SourceParameters"},
+    "table_keys": {"AWS::Lambda::Function": "Runtime", "AWS::StepFunctions::StateMachine": ""},
     "storage": {
         "AWS::Backup::BackupPlan": "BackupPlan",
         "AWS::Backup::BackupSelection": "BackupSelection",

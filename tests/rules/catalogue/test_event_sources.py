@@ -1,0 +1,155 @@
+"""What feeds functions and pipes, and what functions and machines write: filters, answers, keys of tables, packages."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.templates import Template, findings
+from tests.rules.catalogue.text_bases import KEPT, att, function, resource
+
+CODE = """
+import os
+import boto3
+
+table = boto3.resource("dynamodb").Table(os.environ["TABLE"])
+
+
+def handler(event, context):
+    failed = []
+    for record in event["Records"]:
+        table.put_item(Item={"node": record["messageId"], "time": "now", "reason": "x"})
+    table.update_item(Key={"node": "a", "time": "b"}, UpdateExpression="SET c = 1")
+    return {"batchItemFailures": failed}
+"""
+STORE = {
+    "StartAt": "Put",
+    "States": {
+        "Put": {
+            "Type": "Task",
+            "Resource": "arn:aws:states:::dynamodb:putItem",
+            "Parameters": {"TableName": "${Table}", "Item": {"node": {"S.$": "$.node"}, "time": {"S": "now"}}},
+            "End": True,
+        }
+    },
+}
+IMAGE = {"eventName": ["INSERT"], "dynamodb": {"NewImage": {"reason": {"S": ["disk"]}}}}
+
+
+def template(of_queue: Any = None, of_table: Any = None, code: str = CODE, steps: Any = None, view: str = "NEW_IMAGE") -> Template:
+    filters = [{"Pattern": json.dumps(of_queue or {"body": {"kind": ["resize"]}})}]
+    stream = {"StartingPosition": "LATEST", "FilterCriteria": {"Filters": [{"Pattern": json.dumps(of_table or IMAGE)}]}}
+    return {
+        "Resources": {
+            "Jobs": {**resource("AWS::SQS::Queue", VisibilityTimeout=60), **KEPT},
+            "Nodes": {
+                **resource(
+                    "AWS::DynamoDB::Table",
+                    BillingMode="PAY_PER_REQUEST",
+                    AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("node", "time")],
+                    KeySchema=[{"AttributeName": "node", "KeyType": "HASH"}, {"AttributeName": "time", "KeyType": "RANGE"}],
+                    StreamSpecification={"StreamViewType": view},
+                    PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True},
+                ),
+                **KEPT,
+            },
+            "Keep": function(code, Timeout=30, Environment={"Variables": {"TABLE": {"Ref": "Nodes"}}}),
+            "FromJobs": resource(
+                "AWS::Lambda::EventSourceMapping",
+                EventSourceArn=att("Jobs"),
+                FunctionName={"Ref": "Keep"},
+                FunctionResponseTypes=["ReportBatchItemFailures"],
+                FilterCriteria={"Filters": filters},
+            ),
+            "FromNodes": resource(
+                "AWS::Lambda::EventSourceMapping", EventSourceArn=att("Nodes", "StreamArn"), FunctionName="other", **stream
+            ),
+            "Steps": resource(
+                "AWS::StepFunctions::StateMachine",
+                RoleArn="arn:aws:iam::123456789012:role/steps",
+                DefinitionSubstitutions={"Table": {"Ref": "Nodes"}},
+                Definition=steps or STORE,
+            ),
+        }
+    }
+
+
+def found(given: Template) -> list[str]:
+    return [f"{one.resource}: {one.message}" for one in findings(given, rules="HP-TXT")]
+
+
+def stored(**item: Any) -> dict[str, Any]:
+    task = {**STORE["States"]["Put"], "Parameters": {"TableName": "${Table}", "Item": item}}  # type: ignore[index]
+    return {**STORE, "States": {"Put": task}}
+
+
+CORRECT = [
+    template(),
+    template(of_queue={"$or": [{"body": {"a": ["b"]}}, {"messageAttributes": {"c": {"stringValue": ["d"]}}}]}),
+    template(of_table={"dynamodb": {"OldImage": {"reason": {"S": ["disk"]}}}}, view="NEW_AND_OLD_IMAGES"),
+    template(of_table={"dynamodb": {"Keys": {"node": {"S": [{"prefix": "i-"}]}}}}, view="KEYS_ONLY"),
+    template(of_table={"dynamodb": {"NewImage": {"tries": {"N": ["3"]}}}}),
+    template(code=CODE.replace('"time": "now", ', "**record, ")),
+    template(code="def handler(event, context):\n    print(event)\n"),
+    template(code="def handler(event, context):\n    return {'seen': 1}\n"),
+]
+"""Filters, items and answers that are right, or not known."""
+
+
+@pytest.mark.parametrize("given", CORRECT)
+def test_what_is_right_or_not_known(given: Template) -> None:
+    assert found(given) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (template(of_queue={"detail": {"kind": ["resize"]}}), "FromJobs: no message has detail beside its body"),
+        (template(of_table={"eventName": ["Insert"]}), "eventName is never 'Insert'; the nearest is INSERT"),
+        (template(of_table={"NewImage": {"reason": {"S": ["disk"]}}}), "no record of a stream has NewImage"),
+        (template(of_table={"dynamodb": {"newImage": {"a": {"S": ["b"]}}}}), "the nearest is NewImage"),
+        (
+            template(of_table={"dynamodb": {"OldImage": {"a": {"S": ["b"]}}}}),
+            "the stream of Nodes has no OldImage: it is of NEW_IMAGE",
+        ),
+        (template(of_table={"dynamodb": {"NewImage": {"reason": ["disk"]}}}), "reason is below no type"),
+        (
+            template(of_table={"dynamodb": {"NewImage": {"tries": {"N": [{"numeric": [">", 3]}]}}}}),
+            "tries is compared with a number",
+        ),
+        (template(code=CODE.replace("batchItemFailures", "failures")), "Keep answers failures where batchItemFailures"),
+        (template(code=CODE.replace('"time": "now", ', "")), "PutItem without time, a key of Nodes"),
+        (template(code=CODE.replace('"time": "b"', '"reason": "b"')), "UpdateItem without time, a key of Nodes"),
+        (template(code=CODE.replace('"time": "b"', '"time": "b", "reason": "c"')), "with reason, which is no key of Nodes"),
+        (template(steps=stored(node={"S": "a"})), "Steps: the state 'Put' calls dynamodb:PutItem without time"),
+    ],
+)
+def test_fails_filter_answer_or_item(given: Template, message: str) -> None:
+    (said,) = found(given)
+    assert message in said
+
+
+SCRIPT = """
+const { CloudWatchClient, PutMetricDataCommand } = require("@aws-sdk/client-cloudwatch");
+exports.handler = async (event) => new CloudWatchClient({}).send(new PutMetricDataCommand({}));
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("PutMetricDataCommand", "PutMetricDatumCommand", "which @aws-sdk/client-cloudwatch does not have"),
+        ("@aws-sdk/client-cloudwatch", "aws-sdk", "the code needs aws-sdk, which the runtime does not have"),
+        ("exports.handler", "const axios = require('axios');\nexports.handler", "the code needs axios"),
+    ],
+)
+def test_fails_package_that_is_not_there(old: str, new: str, message: str) -> None:
+    def said(code: str, **more: Any) -> list[str]:
+        return found({"Resources": {"Count": function(code, Runtime="nodejs22.x", **more)}})
+
+    assert said(SCRIPT) == []
+    (wrong,) = said(SCRIPT.replace(old, new))
+    assert message in wrong
+    assert said(SCRIPT.replace(old, new), Layers=["arn:aws:lambda:us-west-2:123456789012:layer:sdk:1"]) == []
