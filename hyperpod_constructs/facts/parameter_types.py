@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hyperpod_constructs.facts.property_schemas import Schema
+
 SOURCE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/parameters-section-structure.html"
 
 FORMATS: Mapping[str, str | None] = {
@@ -28,6 +30,29 @@ TYPES = (*_PLAIN, *FORMATS, *(f"List<{name}>" for name in FORMATS if name != "AW
 """All types but those whose value is read from Systems Manager, `AWS::SSM::Parameter::Value<TYPE>`."""
 
 FROM_SSM = "AWS::SSM::Parameter::Value<"
+
+_OF_NUMBERS, _OF_TEXTS = ("MaxValue", "MinValue"), ("AllowedPattern", "MaxLength", "MinLength")
+DECLARED: Schema = {
+    "properties": {
+        "AllowedValues": {"type": "array", "minItems": 1},
+        "ConstraintDescription": {"type": "string", "maxLength": 4000},
+        "Default": {"type": ["string", "number", "boolean"]},
+        "Description": {"type": "string", "maxLength": 4000},
+        "MaxLength": {"type": "integer", "minimum": 0},
+        "MaxValue": {"type": "number"},
+        "MinLength": {"type": "integer", "minimum": 0},
+        "MinValue": {"type": "number"},
+        "NoEcho": {"type": "boolean"},
+    },
+    "additionalProperties": True,
+    "allOf": [{"ascending": ["MinLength", "MaxLength"]}, {"ascending": ["MinValue", "MaxValue"]}],
+}
+"""What the keys of a parameter take."""
+NOT_OF: Mapping[str, tuple[str, ...]] = {"CommaDelimitedList": _OF_NUMBERS, "Number": _OF_TEXTS, "String": _OF_NUMBERS}
+"""Limits that a type does not have.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/parameters-section-structure.html
+"""
 
 
 def is_list(kind: str) -> bool:

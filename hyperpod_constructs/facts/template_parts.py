@@ -26,6 +26,13 @@ TRANSFORMS = (
 """The macros of AWS; those of accounts have other names."""
 NOT_IN_CONDITIONS = frozenset({"Fn::Cidr", "Fn::GetAtt", "Fn::GetAZs", "Fn::ImportValue"})
 """Functions that conditions and rules do not take: both are computed before there is any resource."""
+EXTENSIONS = "AWS::LanguageExtensions"
+OF_EXTENSIONS = ("Fn::Length", "Fn::ToJsonString")
+LOOP = "Fn::ForEach"
+"""The transform without which these functions are none, nor loops, nor the default of `Fn::FindInMap`.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/transform-aws-languageextensions.html
+"""
 
 PAIRS: Mapping[tuple[str, str], str] = {
     ("AWS::EC2::VPCEndpoint", "DnsEntries"): "HOSTED_ZONE:NAME",

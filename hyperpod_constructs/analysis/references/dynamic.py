@@ -18,6 +18,7 @@ _VARIABLE = re.compile(r"\$\{[^{}]*\}")
 _REFERENCE = re.compile(r"\{\{\s*resolve:((?:[^{}]|\$\{[^{}]*\})*)\}\}")
 _OWN_SECRET = re.compile(r"\$\{(\w+)(?:\.\w+)?\}:SecretString:([^:${}]+)(?::.*)?")
 _NAME = re.compile(r"[a-zA-Z0-9_.\-/]+")
+_UNREAD = re.compile(r"\{\{? ?resolve:(?:secretsmanager|ssm|ssm-secure):")
 _SERVICES = ("secretsmanager", "ssm", "ssm-secure")
 _OF_DATABASES = ("dbClusterIdentifier", "dbInstanceIdentifier", "dbname", "engine", "host", "port")
 """What an attachment adds to a secret.
@@ -43,11 +44,28 @@ def wrong_references(model: Model) -> Iterator[Misreference]:
     """Dynamic references that CloudFormation does not read."""
     for resource in model.resources():
         for path, text in _texts(resource) if not resource.template.rewritten else ():
+            for odd in _unread(resource, path, text):
+                message = f"{odd} begins a reference that CloudFormation does not read"
+                yield Misreference(resource, path, message, text, "{{resolve:SERVICE:REFERENCE}}")
             for written in _REFERENCE.findall(text):
                 said = _mistake(written, resource, path)
                 if said is not None:
                     doubts = tuple((one, ("GenerateSecretString",)) for one in _secrets(written, resource))
                     yield Misreference(resource, path, f"{{{{resolve:{written}}}}} {said[0]}", text, said[1], doubts=doubts)
+
+
+def _unread(resource: Resource, path: tuple[str | int, ...], text: str) -> Iterator[str]:
+    """The begin of what looks like a reference in a text of one line, and stays as it is: it has a brace too few."""
+    odd = None if "\n" in text or _is_joined(resource, path) else _UNREAD.search(_REFERENCE.sub("", text))
+    yield from () if odd is None else (odd[0],)
+
+
+def _is_joined(resource: Resource, path: tuple[str | int, ...]) -> bool:
+    """Whether a function puts the value together from parts, of which one text is not the whole."""
+    value: Raw = resource.raw.get("Properties")
+    for key in path:
+        value = value[key] if isinstance(value, dict | list) else None  # type: ignore[index]
+    return isinstance(value, dict) and "Fn::Sub" not in value
 
 
 def _texts(resource: Resource) -> Iterator[tuple[tuple[str | int, ...], str]]:

@@ -10,11 +10,12 @@ from hyperpod_constructs.analysis.references.choices import allowed_values
 from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, once
 from hyperpod_constructs.analysis.references.splits import of_an_arn
 from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
-from hyperpod_constructs.facts.template_parts import PAIRS
+from hyperpod_constructs.facts.template_parts import EXTENSIONS, LOOP, OF_EXTENSIONS, PAIRS
 from hyperpod_constructs.facts.zones import MOST_ZONES
 from hyperpod_constructs.templates.documents import resources_of
 from hyperpod_constructs.templates.model import Model
 from hyperpod_constructs.templates.raw import Raw
+from hyperpod_constructs.templates.transforms import macros
 from hyperpod_constructs.templates.values import ABSENT, Value, alternatives_of, as_int, as_str
 
 _MOST_BLOCKS = 256
@@ -53,13 +54,15 @@ _OTHERS = (
 
 def wrong_calls(model: Model) -> tuple[Misreference, ...]:
     """Calls that surely fail, each mistake of a template once."""
-    return tuple(once(one for call in calls(model) for one in _judged(call)))
+    return tuple(once([*(one for call in calls(model) for one in _judged(call)), *loops(model)]))
 
 
 def _judged(call: Call) -> Iterator[Misreference]:
     if call.name.startswith("Fn::") and call.name not in _COUNTS and call.name not in _OTHERS:
         known = [*_COUNTS, *_OTHERS]
         yield call.mistake(f"there is no function {call.name}{meant(call.name, known)}", call.name, listed(sorted(known)))
+    yield from _extended(call)
+    yield from _shape(call)
     counts = _COUNTS.get(call.name)
     if call.name == "Fn::ImportValue":
         yield from _late_import(call)
@@ -84,6 +87,44 @@ def _judged(call: Call) -> Iterator[Misreference]:
             said = said or next((found for judge in judges if (found := judge(call, call.argument)) is not None), None)
         if said is not None and (call.sure or call.name == "Fn::Cidr"):
             yield call.mistake(said[0], said[1], said[2])
+
+
+def _extended(call: Call) -> Iterator[Misreference]:
+    """What only a transform makes a function, in a template without any."""
+    with_default = call.name == "Fn::FindInMap" and isinstance(call.argument, list) and len(call.argument) == 4
+    if (call.name in OF_EXTENSIONS or with_default) and not macros(call.template.raw):
+        what = "a default of Fn::FindInMap" if with_default else call.name
+        yield call.mistake(f"{what} is there, without the transform {EXTENSIONS}", call.name, f"Transform: {EXTENSIONS}")
+
+
+def loops(model: Model) -> Iterator[Misreference]:
+    """The first loop of a template without a transform."""
+    for template in model.templates:
+        places = ((template.raw.get(kind), kind) for kind in ("Resources", "Conditions", "Outputs")) if template.resources else ()
+        written = [key for section, _ in places if isinstance(section, dict) for key in section if key.startswith(f"{LOOP}::")]
+        if written and not macros(template.raw):
+            message = f"{written[0]} is there, without the transform {EXTENSIONS}"
+            yield Misreference(template.resources[0], (), message, written[0], f"Transform: {EXTENSIONS}")
+
+
+def _shape(call: Call) -> Iterator[Misreference]:
+    """An argument of another kind than its function takes."""
+    argument = call.argument
+    if call.name == "Ref" and not isinstance(argument, str | dict):
+        yield call.mistake("Ref names nothing", _plain(argument), "the name of a resource or a parameter")
+    elif call.name == "Fn::GetAtt" and (len(argument) != 2 if isinstance(argument, list) else "." not in str(argument)):
+        said = _plain(argument) or ""
+        yield call.mistake(f"Fn::GetAtt has {said or 'no pair'}, without an attribute", said, "a resource and its attribute")
+    elif call.name == "Fn::Sub" and not _is_sub(argument):
+        yield call.mistake(
+            "Fn::Sub takes a text, or a list of a text and its variables", ABSENT, "a text, or [TEXT, {NAME: VALUE}]"
+        )
+
+
+def _is_sub(argument: Raw) -> bool:
+    if not isinstance(argument, list):
+        return not isinstance(argument, dict)
+    return len(argument) == 2 and isinstance(argument[0], str) and isinstance(argument[1], dict)
 
 
 def _late_import(call: Call) -> Iterator[Misreference]:

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from hyperpod_constructs.analysis.references.places import Misreference, entry, names, section
 from hyperpod_constructs.analysis.schema.formats import format_words, has_format
+from hyperpod_constructs.analysis.schema.judge import violations
 from hyperpod_constructs.analysis.schema.patterns import compiled
-from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
-from hyperpod_constructs.facts.parameter_types import FORMATS, FROM_SSM, TYPES, is_list, item
+from hyperpod_constructs.analysis.schema.violation import Violation, listed, meant, nearest, quoted
+from hyperpod_constructs.facts.parameter_types import DECLARED, FORMATS, FROM_SSM, NOT_OF, TYPES, is_list, item
 from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.doubts import key_of
 from hyperpod_constructs.templates.model import Model, Resource, Template
@@ -64,11 +65,21 @@ def wrong_parameters(model: Model) -> Iterator[Misreference]:
             elif (broken := _broken(parameter.limit("AllowedPattern"))) is not None:
                 message = f"the pattern of parameter {parameter.name} is no regular expression: {broken}"
                 yield Misreference(place, (), message, parameter.limit("AllowedPattern"), "a regular expression")
+            elif (wrong := next(_wrong_limits(parameter), None)) is not None:
+                yield Misreference(place, (), f"{wrong.message}, in parameter {parameter.name}", wrong.found, wrong.allowed)
             elif template.parent is None and "Default" in parameter.raw:
                 default = template.resolver.resolve(parameter.raw["Default"])
                 for said, allowed in _mistakes(parameter, default) if default != "" else ():
                     message = f"the default of parameter {parameter.name} is {quoted(default)}{said}"
                     yield Misreference(place, (), message, default, allowed)
+
+
+def _wrong_limits(parameter: Declared) -> Iterator[Violation]:
+    """Keys of a parameter with a value that they do not take, and limits that its type does not have."""
+    lacking = {"properties": dict.fromkeys(NOT_OF.get(parameter.kind, ()), False), "additionalProperties": True}
+    given = {name: parameter.limit(name) for name in parameter.raw}
+    for schema in (DECLARED, lacking):
+        yield from violations(schema, given)
 
 
 def wrong_arguments(model: Model) -> Iterator[Misreference]:

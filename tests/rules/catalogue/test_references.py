@@ -150,7 +150,7 @@ def test_attributes_are_there(attribute: list[str], rules: list[str]) -> None:
     ],
 )
 def test_arguments_are_taken(value: Any, wrong: bool) -> None:
-    template = with_sections(MAPPED, Outputs={"It": {"Value": value}})
+    template = with_sections(MAPPED, Outputs={"It": {"Value": value}}, Transform="AWS::LanguageExtensions")
     assert ("HP-REF-003" in rules_of(template)) is wrong
 
 
