@@ -67,9 +67,23 @@ def pipe(source: str, target: str) -> dict[str, Any]:
 OF_STEPS = "StepFunctionStateMachineParameters"
 
 
+def rotated(**more: Any) -> dict[str, Any]:
+    schedule = {"SecretId": {"Ref": "Secret"}, "RotationRules": {"AutomaticallyAfterDays": 30}, **more}
+    return {
+        "Rotation": {"Type": "AWS::SecretsManager::RotationSchedule", "Properties": schedule},
+        "Secret": {"Type": "AWS::SecretsManager::Secret", "Properties": {}},
+    }
+
+
+FUNCTION = "arn:aws:lambda:us-west-2:123456789012:function:rotate"
+
+
 @pytest.mark.parametrize(
     ("resources", "named"),
     [
+        (rotated(), ["Secret"]),
+        (rotated(RotationLambdaARN=FUNCTION), []),
+        (rotated(SecretId="database-that-rds-manages"), []),
         (rule(), []),
         (rule(FifoQueue=False), []),
         (rule(FifoQueue=True), ["Lost"]),

@@ -52,11 +52,12 @@ SERVERLESS = {"MemorySizeInMB": 2048, "MaxConcurrency": 5}
 
 def stored(kind: str, key: str) -> dict[str, Any]:
     source = {"S3DataType": kind, "S3Uri": f"s3://models/{key}", "CompressionType": "None"}
-    return {"PrimaryContainer": {"ModelDataSource": {"S3DataSource": source}}}
+    return {"PrimaryContainer": {"Image": "image", "ModelDataSource": {"S3DataSource": source}}}
 
 
 def monitored(schedule: str) -> dict[str, Any]:
-    return {"MonitoringScheduleConfig": {"ScheduleConfig": {"ScheduleExpression": schedule}}}
+    config = {"MonitoringJobDefinitionName": "daily", "ScheduleConfig": {"ScheduleExpression": schedule}}
+    return {"MonitoringScheduleConfig": config}
 
 
 def shifted(**size: int) -> dict[str, Any]:
@@ -380,8 +381,8 @@ def volume(**settings: Any) -> dict[str, Any]:
         ("AWS::SageMaker::Model", stored("S3Object", "llm/"), stored("S3Object", "llm.bin")),
         (
             "AWS::SageMaker::Model",
-            {"PrimaryContainer": {"ModelDataUrl": "s3://a/b/"}},
-            {"PrimaryContainer": {"ModelDataUrl": "s3://a/b.tar.gz"}},
+            {"PrimaryContainer": {"Image": "image", "ModelDataUrl": "s3://a/b/"}},
+            {"PrimaryContainer": {"Image": "image", "ModelDataUrl": "s3://a/b.tar.gz"}},
         ),
         ("AWS::SageMaker::MonitoringSchedule", monitored("cron(*/5 * ? * * *)"), monitored("cron(0 17/12 ? * * *)")),
         ("AWS::SageMaker::MonitoringSchedule", monitored("rate(1 hour)"), monitored("cron(0 * ? * * *)")),
