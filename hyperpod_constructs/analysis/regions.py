@@ -38,6 +38,8 @@ _PLACES: Mapping[str, tuple[str, ...]] = {
     "AWS::S3::Bucket": ("BucketEncryption/ServerSideEncryptionConfiguration/*/ServerSideEncryptionByDefault/KMSMasterKeyID",),
     "AWS::SageMaker::ClusterSchedulerConfig": ("ClusterArn",),
     "AWS::SageMaker::ComputeQuota": ("ClusterArn",),
+    "AWS::SageMaker::ImageVersion": ("BaseImage",),
+    "AWS::SageMaker::Model": ("PrimaryContainer/Image", "Containers/*/Image"),
     "AWS::SecretsManager::Secret": ("KmsKeyId",),
     _CLUSTER: (
         "Orchestrator/Eks/ClusterArn",

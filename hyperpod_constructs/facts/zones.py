@@ -6,7 +6,7 @@ Source: https://docs.aws.amazon.com/ram/latest/userguide/working-with-az-ids.htm
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from hyperpod_constructs.facts.mistake import Mistake
 
@@ -20,6 +20,15 @@ WRITE_ZONE = (
 )
 MOST_ZONES = 6
 """Most zones of a region, in us-east-1: `Fn::GetAZs` gives no more.
+
+Source: https://docs.aws.amazon.com/global-infrastructure/latest/regions/aws-availability-zones.html
+"""
+ZONES: Mapping[str, int] = {
+    "ap-northeast-1": 4, "ap-northeast-2": 4, "ap-northeast-3": 3, "ap-south-1": 3, "ap-southeast-1": 3, "ap-southeast-2": 3,
+    "ca-central-1": 4, "eu-central-1": 3, "eu-north-1": 3, "eu-west-1": 3, "eu-west-2": 3, "eu-west-3": 3, "sa-east-1": 3,
+    "us-east-1": 6, "us-east-2": 3, "us-west-1": 3, "us-west-2": 4,
+}  # fmt: skip
+"""The highest number of a zone in a region, and so its last letter (as of 2026-11-28).
 
 Source: https://docs.aws.amazon.com/global-infrastructure/latest/regions/aws-availability-zones.html
 """
@@ -53,6 +62,15 @@ def region_prefix(zone: str) -> str | None:
     return None if match is None else match["region"]
 
 
+def is_beyond(zone: str) -> bool:
+    """Whether a zone, by its name or its id, comes after the last one of its region."""
+    most = ZONES.get(region_of(zone) or "")
+    plain = re.fullmatch(rf"(?:{_REGION.pattern}(?P<letter>[a-z])|[a-z]+\d-az(?P<number>\d+))", zone)
+    if most is None or plain is None:
+        return False
+    return (int(plain["number"]) if plain["number"] else ord(plain["letter"]) - ord("a") + 1) > most
+
+
 def is_zone_id(text: str) -> bool:
     """Whether a text is the id of a zone, such as `usw2-az4`."""
     return _ZONE_ID.fullmatch(text) is not None
@@ -66,18 +84,18 @@ def ids_are_of(ids: Iterable[str], name: str) -> bool:
 
 
 def name_mistake(name: str, zone: str, id_name: str) -> Mistake | None:
-    """A zone id in the place of a name; `None` for any other text.
+    """A zone id in the place of a name, or a zone that its region does not have; `None` for any other text.
 
     :param name: of the property or parameter for names of zones.
     :param id_name: of the property or parameter for ids.
     """
     if not _ZONE_ID.fullmatch(zone):
-        return None
+        return Mistake(f"{name} {zone!r} is no zone of its region", WRITE_ZONE) if is_beyond(zone) else None
     return Mistake(f"{name} {zone!r} is a zone id, which belongs in {id_name}", WRITE_ZONE)
 
 
 def id_mistake(name: str, zone: str, region: str | None, other_name: str) -> Mistake | None:
-    """A text that is not a zone id, or a zone id of another region; `None` for a zone id that fits.
+    """A text that is not a zone id, or a zone id of another region, or one that its region lacks; `None` for a zone id that fits.
 
     :param name: of the property or parameter for ids.
     :param region: the stack's region; `None` if it is unknown.
@@ -86,6 +104,8 @@ def id_mistake(name: str, zone: str, region: str | None, other_name: str) -> Mis
     match = _ZONE_ID.fullmatch(zone)
     if match is None:
         return Mistake(f"{name} {zone!r} is not a zone id; a name belongs in {other_name}", WRITE_ZONE)
+    if is_beyond(zone):
+        return Mistake(f"{name} {zone!r} is no zone of its region", WRITE_ZONE)
     if region is None or not _REGION.fullmatch(region) or "iso" in region or match["region"] == zone_prefix(region):
         return None
     return Mistake(f"{name} {zone!r} is not in region {region}, whose zone ids start with {zone_prefix(region)}-az", WRITE_ZONE)

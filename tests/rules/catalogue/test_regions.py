@@ -30,7 +30,15 @@ def pulled(region: str, scheme: str = "") -> dict[str, Any]:
     return {"Type": "AWS::Lambda::Function", "Properties": given}
 
 
+def served(region: str) -> dict[str, Any]:
+    """A model with an image."""
+    container = {"Image": f"763104351884.dkr.ecr.{region}.amazonaws.com/djl-inference:0.33.0"}
+    given = {"PrimaryContainer": container, "ExecutionRoleArn": "arn:aws:iam::123456789012:role/tool"}
+    return {"Type": "AWS::SageMaker::Model", "Properties": given}
+
+
 CASES = [
+    Case("HP-REG-001", slurm(), {"Llm": served("us-east-1")}, {"Llm": served("us-west-2")}),
     Case(
         "HP-REG-001",
         slurm(),
