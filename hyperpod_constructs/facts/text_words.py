@@ -44,6 +44,30 @@ SSM_TYPES = ("String", "StringList", "Integer", "Boolean", "MapList", "StringMap
 Source: https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-syntax-data-elements-parameters.html
 """
 
+_RUN = ("commands", "executionTimeout", "workingDirectory")
+SSM_PUBLIC: Mapping[str, tuple[str, ...]] = {
+    "AWS-ApplyAnsiblePlaybooks": (
+        "Check", "ExtraVariables", "InstallDependencies", "PlaybookFile", "SourceInfo", "SourceType", "TimeoutSeconds", "Verbose",
+    ),
+    "AWS-ConfigureAWSPackage": ("action", "additionalArguments", "installationType", "name", "version"),
+    "AWS-RunPatchBaseline": (
+        "AssociationId", "BaselineOverride", "InstallOverrideList", "Operation", "RebootOption", "SnapshotId",
+    ),
+    "AWS-RunPowerShellScript": _RUN,
+    "AWS-RunRemoteScript": ("commandLine", "executionTimeout", "sourceInfo", "sourceType", "workingDirectory"),
+    "AWS-RunShellScript": _RUN,
+    "AWS-UpdateSSMAgent": ("allowDowngrade", "version"),
+    "AmazonCloudWatch-ManageAgent": (
+        "action", "mode", "optionalConfigurationLocation", "optionalConfigurationSource", "optionalRestart",
+    ),
+}  # fmt: skip
+"""Parameters of documents of AWS; a name that is near one of them is meant for it.
+
+Source: https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-command-ssm-plugin-reference.html
+"""
+SSM_NEEDED: Mapping[str, str] = dict.fromkeys(("AWS-RunPowerShellScript", "AWS-RunShellScript"), "commands")
+"""The parameter without which a document of AWS does nothing."""
+
 SSM_INPUTS: Mapping[str, tuple[str, ...]] = {
     "aws:approve": ("Approvers",),
     "aws:assertAwsResourceProperty": ("Service", "Api", "PropertySelector", "DesiredValues"),

@@ -20,6 +20,7 @@ from hyperpod_constructs.templates.values import ABSENT, Value, at
 _PIPELINE, _BODY = "AWS::SageMaker::Pipeline", ("PipelineDefinition", "PipelineDefinitionBody")
 _GIVEN = ("SageMakerPipelineParameters", "PipelineParameterList")
 _BRANCHES = ("IfSteps", "ElseSteps")
+_VERSION = "2020-12-01"
 _DEEPEST = 20
 
 
@@ -27,6 +28,10 @@ def pipeline(resource: Resource) -> Slips:
     """The first name in a definition that is not there, or is there twice."""
     definition = from_json(resource.get(*_BODY))
     if not isinstance(definition, Mapping) or not isinstance(definition.get("Steps"), tuple):
+        return
+    version = known(definition.get("Version", ABSENT))
+    if version not in (None, _VERSION):
+        yield Slip(f"the version of the definition is {version!r}", _VERSION, _BODY)
         return
     steps = list(_steps(definition["Steps"], 0))
     names = [known(one.get("Name", ABSENT)) for one in steps]

@@ -63,6 +63,7 @@ MODULES: Mapping[str, Topic] = {
     "companions": Topic.COMPANION,
     "composite_alarms": Topic.ALARM,
     "costs": Topic.COMPANION,
+    "script_answers": Topic.CODE,
     "dashboards": Topic.ALARM,
     "data_services": Topic.COMPANION,
     "databases": Topic.COMPANION,
@@ -97,6 +98,7 @@ MODULES: Mapping[str, Topic] = {
     "state_data": Topic.DOCUMENT,
     "service_logs": Topic.LOGS,
     "source_filters": Topic.PATTERN,
+    "stack_sets": Topic.DOCUMENT,
     "storage": Topic.COMPANION,
     "ssm": Topic.DOCUMENT,
     "suricata": Topic.DOCUMENT,
@@ -151,6 +153,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     },
     "callers": {"AWS::Lambda::Function": "ReservedConcurrentExecutions"},
     "code": {"AWS::Lambda::Function": "Runtime"},
+    "script_answers": {"AWS::Lambda::Function": "Code"},
     "companions": {
         "AWS::CloudTrail::Trail": "IsLogging",
         "AWS::Lambda::EventInvokeConfig": "Qualifier",
@@ -268,6 +271,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     },
     "source_filters": {"AWS::Lambda::EventSourceMapping": "EventSourceArn", "AWS::Pipes::Pipe": "SourceParameters"},
     "table_keys": {"AWS::Lambda::Function": "Runtime", "AWS::StepFunctions::StateMachine": ""},
+    "stack_sets": {"AWS::CloudFormation::StackSet": "TemplateBody"},
     "storage": {
         "AWS::Backup::BackupPlan": "BackupPlan",
         "AWS::Backup::BackupSelection": "BackupSelection",

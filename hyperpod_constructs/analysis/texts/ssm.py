@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
+from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
 from hyperpod_constructs.analysis.texts.documents import content_of
 from hyperpod_constructs.analysis.texts.reading import HOLE, known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.sdk_calls import by_client, clients
-from hyperpod_constructs.facts.text_words import SSM_ACTIONS, SSM_INPUTS, SSM_PLUGINS, SSM_TYPES
+from hyperpod_constructs.facts.text_words import SSM_ACTIONS, SSM_INPUTS, SSM_NEEDED, SSM_PLUGINS, SSM_PUBLIC, SSM_TYPES
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
@@ -207,6 +207,7 @@ def association(resource: Resource) -> Slips:
         message = f"an association runs each {often[1]} minutes, and {_LEAST_MINUTES} are the least"
         yield Slip(message, f"rate({_LEAST_MINUTES} minutes)", ("ScheduleExpression",), rate)
     yield from _given(resource_of(resource.get("Name"), DOCUMENT), resource.get("Parameters"), ("Parameters",))
+    yield from _given_to_public(known(resource.get("Name")) or "", resource.get("Parameters"), ("Parameters",))
 
 
 def task(resource: Resource) -> Slips:
@@ -218,6 +219,7 @@ def task(resource: Resource) -> Slips:
         return
     path = ("TaskInvocationParameters", _PARAMETERS_OF.get(kind, ""), "Parameters")
     yield from _given(run, resource.get(*path), path)
+    yield from _given_to_public(known(resource.get("TaskArn")) or "", resource.get(*path), path)
     for index, one in entries(resource.get("Targets")):
         if known(mapping(one).get("Key", ABSENT)) == "WindowTargetIds":
             for place, value in entries(mapping(one).get("Values", ABSENT)):
@@ -243,6 +245,19 @@ def _given(run: Resource | None, given: Value, path: tuple[str | int, ...]) -> I
             wrong = None if text is None else _refused(mapping(own[name]), text)
             if wrong is not None:
                 yield Slip(f"{name} is {quoted(text)}, which {run.logical_id} refuses", wrong, (*path, name), value)
+
+
+def _given_to_public(name: str, given: Value, path: tuple[str | int, ...]) -> Iterator[Slip]:
+    """A parameter that is nearly one of a document of AWS, and one that such a document needs."""
+    own = SSM_PUBLIC.get(name, ())
+    for key, value in mapping(given).items():
+        near = nearest(key, own) if own and key not in own else None
+        if near is not None:
+            yield Slip(f"{name} has no parameter {key}; the nearest is {near}", listed(own), (*path, key), value)
+            return
+    needed = SSM_NEEDED.get(name)
+    if needed is not None and (given is ABSENT or (isinstance(given, Mapping) and needed not in given)):
+        yield Slip(f"{name} is run without {needed}", f"{needed}: a list of commands", path)
 
 
 def parameter(resource: Resource) -> Slips:

@@ -114,7 +114,7 @@ def test_fails_mistake(path: str, value: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        ("Weekly/Name", "AWS-RunShellScript"),
+        ("Weekly/Name", "AWS-RunDockerAction"),
         ("Weekly/ScheduleExpression", "rate(30 minutes)"),
         ("Clean/Content/mainSteps/0/inputs", {"Ref": "AWS::StackName"}),
         ("Weekly/Parameters/days", [{"Ref": "AWS::StackName"}]),

@@ -457,6 +457,7 @@ def _judged(
 ) -> list[str]:
     template = {
         "Parameters": PARAMETERS,
+        "Transform": "AWS::LanguageExtensions",
         "Conditions": {"Unknown": {"Fn::Equals": [OPEN, "x"]}},
         "Resources": {"Subject": {**resource(type_, **properties), **(beside or {})}},
     }

@@ -1,0 +1,80 @@
+"""Texts that something waits for: code that answers, definitions of a known version, documents of AWS that are run."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.analysis.texts.places import texts_with_mistakes
+from hyperpod_constructs.facts.zones import is_beyond
+from hyperpod_constructs.templates.model import Model
+
+SILENT = "import cfnresponse\ndef handler(event, context):\n    print(event)\n"
+ANSWERING = "import cfnresponse\ndef handler(event, context):\n    cfnresponse.send(event, context, 'SUCCESS', {})\n"
+OTHER = "import os\ndef handler(event, context):\n    return hand_on(event['ResponseURL'])\ndef hand_on(place):\n    return place\n"
+
+
+def said(**resources: Any) -> list[str]:
+    model = Model.of({"t": {"Resources": resources}})
+    return [one.slip.message for found in texts_with_mistakes(model).values() for one in found]
+
+
+def resource(kind: str, **properties: Any) -> dict[str, Any]:
+    return {"Type": kind, "Properties": properties}
+
+
+def function(code: str) -> dict[str, Any]:
+    role = "arn:aws:iam::123456789012:role/one"
+    code_of = {"ZipFile": code}
+    return resource("AWS::Lambda::Function", Runtime="python3.13", Handler="index.handler", Role=role, Code=code_of)
+
+
+@pytest.mark.parametrize(("code", "count"), [(SILENT, 1), (ANSWERING, 0), (OTHER, 0)])
+def test_a_function_answers_the_custom_resource_that_waits(code: str, count: int) -> None:
+    custom = resource("Custom::Check", ServiceToken={"Fn::GetAtt": ["Check", "Arn"]})
+    assert len(said(Check=function(code), Wait=custom)) == count
+    assert said(Check=function(code)) == []
+
+
+@pytest.mark.parametrize(("version", "count"), [("2020-12-01", 0), ("2021-12-01", 1)])
+def test_a_pipeline_has_the_version_of_its_schema(version: str, count: int) -> None:
+    body = {"Version": version, "Steps": [{"Name": "End", "Type": "Fail", "Arguments": {"ErrorMessage": "a"}}]}
+    given = {"PipelineName": "a", "PipelineDefinition": {"PipelineDefinitionBody": json.dumps(body)}}
+    assert len(said(Flow=resource("AWS::SageMaker::Pipeline", **given))) == count
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "count"),
+    [
+        ("AWS-RunShellScript", {"commands": ["sinfo"]}, 0),
+        ("AWS-RunShellScript", {"command": ["sinfo"]}, 1),
+        ("AWS-RunShellScript", {"workingDirectory": ["/tmp"]}, 1),
+        ("AWS-RunShellScript", {"commands": ["sinfo"], "another": ["a"]}, 0),
+        ("AWS-RunPatchBaseline", {"operation": ["Scan"]}, 1),
+        ("AWS-RunPatchBaseline", {"Operation": ["Scan"]}, 0),
+        ("own-document", {"command": ["sinfo"]}, 0),
+    ],
+)
+def test_documents_of_aws_are_run_with_their_parameters(name: str, parameters: dict[str, Any], count: int) -> None:
+    targets = [{"Key": "tag:a", "Values": ["b"]}]
+    assert len(said(Run=resource("AWS::SSM::Association", Name=name, Targets=targets, Parameters=parameters))) == count
+
+
+@pytest.mark.parametrize(
+    ("zone", "beyond"),
+    [
+        ("usw2-az4", False),
+        ("usw2-az5", True),
+        ("us-west-2d", False),
+        ("us-west-2e", True),
+        ("use1-az6", False),
+        ("eu-west-1d", True),
+        ("mxc1-az9", False),
+        ("usw2-lax1-az1", False),
+        ("elsewhere", False),
+    ],
+)
+def test_a_region_has_the_zone(zone: str, beyond: bool) -> None:
+    assert is_beyond(zone) is beyond
