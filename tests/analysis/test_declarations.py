@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.analysis.references.anatomy import wrong_parts
 from hyperpod_constructs.analysis.references.dynamic import wrong_references
 from hyperpod_constructs.analysis.references.functions import wrong_calls
 from hyperpod_constructs.analysis.references.parameters import wrong_parameters
+from hyperpod_constructs.analysis.references.texts import unmeant
 from hyperpod_constructs.templates.model import Model
 
 TOPIC: dict[str, Any] = {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "a"}}
@@ -61,11 +63,19 @@ def test_loops_need_their_transform() -> None:
         ({"Fn::GetAtt": ["Topic"]}, {"Fn::GetAtt": ["Topic", "TopicName"]}),
         ({"Ref": ["Topic"]}, {"Ref": "Topic"}),
         ({"Fn::Sub": ["a"]}, {"Fn::Sub": "a"}),
+        ({"Fn::Equals": ["a", "b"]}, {"Fn::Join": ["", ["a", "b"]]}),
+        ({"Fn::Contains": [["a"], "a"]}, "a"),
+        ({"Fn::Base64": ["a", "b"]}, {"Fn::Base64": "a"}),
+        ({"Fn::Select": ["first", ["a"]]}, {"Fn::Select": ["0", ["a"]]}),
+        ({"Fn::Select": [0, {"Fn::Split": [["a"], ","]}]}, {"Fn::Select": [0, {"Fn::Split": [",", "a"]}]}),
+        ({"Fn::Sub": "$(Topic)"}, {"Fn::Sub": "${Topic} $(hostname)"}),
+        ({"Fn::FindInMap": ["Sizes", "all", "a"]}, {"Fn::FindInMap": ["Sizes", "one", "a"]}),
         ({"Fn::Sub": [{"Name": "a"}, "${Name}"]}, {"Fn::Sub": ["${Name}", {"Name": "a"}]}),
     ],
 )
 def test_functions_take_arguments_of_their_kind(wrong: Any, right: Any) -> None:
-    outputs = ({"Outputs": {"It": {"Value": one}}} for one in (wrong, right))
+    sizes = {"Mappings": {"Sizes": {"all": "large", "one": {"a": "small"}}}}
+    outputs = ({"Outputs": {"It": {"Value": one}}, **sizes} for one in (wrong, right))
     assert [len(wrong_calls(model(**one))) for one in outputs] == [1, 0]
 
 
@@ -83,3 +93,43 @@ def test_functions_take_arguments_of_their_kind(wrong: Any, right: Any) -> None:
 )
 def test_references_end(value: Any, count: int) -> None:
     assert len([*wrong_references(model(value))]) == count
+
+
+@pytest.mark.parametrize(
+    ("assertion", "count"),
+    [
+        ({"Fn::Contains": ["a", {"Ref": "Stage"}]}, 1),
+        ({"Fn::Contains": [["a"], {"Ref": "Stage"}]}, 0),
+        ({"Fn::EachMemberIn": ["a", ["a"]]}, 1),
+        ({"Fn::Equals": [{"Ref": "Stage"}, "a"]}, 0),
+    ],
+)
+def test_rules_have_functions_of_their_own(assertion: Any, count: int) -> None:
+    sections = {"Parameters": {"Stage": {"Type": "String"}}, "Rules": {"Live": {"Assertions": [{"Assert": assertion}]}}}
+    assert len(wrong_calls(model(**sections))) == count
+
+
+def test_an_object_has_one_function() -> None:
+    assert len(wrong_calls(model({"Fn::Sub": "a", "Ref": "Topic"}))) == 1
+    assert wrong_calls(model({"Fn::Sub": "a"})) == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "count"),
+    [
+        ("${AWS::Region}-a", 1),
+        ("${Topic.TopicName}", 1),
+        ("${Topic}", 0),
+        ("!GetAtt Topic.TopicName", 1),
+        ("!Ref Elsewhere", 0),
+        ("!Ref Topic beside", 0),
+    ],
+)
+def test_a_value_may_have_variables_of_a_shell(value: str, count: int) -> None:
+    stored = {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "String", "Value": value}}
+    assert len(unmeant(model(more={"Stored": stored}))) == count
+
+
+@pytest.mark.parametrize(("name", "count"), [("a-b:c", 0), ("a b", 1), ("a_b", 1), ("", 1)])
+def test_exports_have_names(name: str, count: int) -> None:
+    assert len([*wrong_parts(model(Outputs={"It": {"Value": "a", "Export": {"Name": name}}}))]) == count

@@ -70,6 +70,8 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/transform
 """
 _CUSTOM_TYPE = re.compile(r"Custom::[A-Za-z0-9_@-]+")
 """Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-customresource.html"""
+_EXPORT = re.compile(r"[A-Za-z0-9:-]+")
+"""Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/outputs-section-structure.html"""
 _RULE = ("Assertions", "RuleCondition")
 _ASSERTION = ("Assert", "AssertDescription")
 _POLICIES = {"CreationPolicy": CREATION_POLICIES, "UpdatePolicy": UPDATE_POLICIES}
@@ -186,6 +188,10 @@ def _not_spelled_out(resource: Resource) -> Iterator[Misreference]:
 def _of_output(place: Resource, output: Mapping[str, Raw]) -> Iterator[Misreference]:
     yield from _unknown(place, "output", output, _OUTPUT)
     export = output.get("Export")
+    name = export.get("Name") if isinstance(export, dict) else None
+    if isinstance(name, str) and not _EXPORT.fullmatch(name):
+        message = f"the name of the export of output {place.logical_id} is {name!r}"
+        yield Misreference(place, (), message, name, "letters, digits, colons and hyphens")
     if isinstance(export, dict) and any(name in place.template.by_id for name in named_in(export.get("Name"))):
         message = f"the name of the export of output {place.logical_id} comes from a resource"
         yield Misreference(place, (), message, ABSENT, "a text, with parameters and pseudo parameters")

@@ -6,6 +6,7 @@ import ipaddress
 from collections.abc import Callable, Iterator, Mapping
 
 from hyperpod_constructs.analysis.references.anatomy import named_in
+from hyperpod_constructs.analysis.references.arguments import doubled, wrong_shape
 from hyperpod_constructs.analysis.references.choices import allowed_values
 from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, once
 from hyperpod_constructs.analysis.references.splits import of_an_arn
@@ -54,7 +55,7 @@ _OTHERS = (
 
 def wrong_calls(model: Model) -> tuple[Misreference, ...]:
     """Calls that surely fail, each mistake of a template once."""
-    return tuple(once([*(one for call in calls(model) for one in _judged(call)), *loops(model)]))
+    return tuple(once([*(one for call in calls(model) for one in _judged(call)), *loops(model), *doubled(model)]))
 
 
 def _judged(call: Call) -> Iterator[Misreference]:
@@ -62,7 +63,7 @@ def _judged(call: Call) -> Iterator[Misreference]:
         known = [*_COUNTS, *_OTHERS]
         yield call.mistake(f"there is no function {call.name}{meant(call.name, known)}", call.name, listed(sorted(known)))
     yield from _extended(call)
-    yield from _shape(call)
+    yield from wrong_shape(call)
     counts = _COUNTS.get(call.name)
     if call.name == "Fn::ImportValue":
         yield from _late_import(call)
@@ -105,26 +106,6 @@ def loops(model: Model) -> Iterator[Misreference]:
         if written and not macros(template.raw):
             message = f"{written[0]} is there, without the transform {EXTENSIONS}"
             yield Misreference(template.resources[0], (), message, written[0], f"Transform: {EXTENSIONS}")
-
-
-def _shape(call: Call) -> Iterator[Misreference]:
-    """An argument of another kind than its function takes."""
-    argument = call.argument
-    if call.name == "Ref" and not isinstance(argument, str | dict):
-        yield call.mistake("Ref names nothing", _plain(argument), "the name of a resource or a parameter")
-    elif call.name == "Fn::GetAtt" and (len(argument) != 2 if isinstance(argument, list) else "." not in str(argument)):
-        said = _plain(argument) or ""
-        yield call.mistake(f"Fn::GetAtt has {said or 'no pair'}, without an attribute", said, "a resource and its attribute")
-    elif call.name == "Fn::Sub" and not _is_sub(argument):
-        yield call.mistake(
-            "Fn::Sub takes a text, or a list of a text and its variables", ABSENT, "a text, or [TEXT, {NAME: VALUE}]"
-        )
-
-
-def _is_sub(argument: Raw) -> bool:
-    if not isinstance(argument, list):
-        return not isinstance(argument, dict)
-    return len(argument) == 2 and isinstance(argument[0], str) and isinstance(argument[1], dict)
 
 
 def _late_import(call: Call) -> Iterator[Misreference]:
@@ -218,6 +199,8 @@ def _keys(call: Call) -> _Said:
     found: Value = call.template.mapping(argument[0])
     for raw in argument[1:]:
         keys = [as_str(one) for one in alternatives_of(call.template.resolver.resolve(raw))]
+        if isinstance(found, str | int):
+            return f"mapping {argument[0]} has {found!r}, where keys with values are", found, "two levels of keys"
         if not isinstance(found, Mapping) or None in keys:
             return None
         known = [key for key in keys if key is not None and key in found]

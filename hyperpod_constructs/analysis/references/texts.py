@@ -14,8 +14,11 @@ from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import as_items, as_str
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z0-9:.]+)\}")
-_OF_PROGRAMS = ("Code", "Content", "DefinitionString", "UserData", "Value", "Values")
+_TAG = re.compile(r"!(?:Ref|GetAtt|ImportValue)\s+([A-Za-z0-9.]+)\Z")
+_OF_PROGRAMS = ("Code", "Content", "DefinitionString", "UserData")
 """Properties with variables of their own, such as those of a shell."""
+_VALUES = frozenset({"Value", "Values"})
+"""Properties that may have such variables."""
 _SUBSTITUTED = "DefinitionSubstitutions"
 """The property of a state machine for what takes the places of variables in its definition."""
 
@@ -40,12 +43,23 @@ def _plain_variables(resource: Resource) -> Iterator[Misreference]:
             waiting += [(item, (*path, index)) for index, item in enumerate(value)]
         elif isinstance(value, dict) and not any(key == "Ref" or key.startswith("Fn::") for key in value):
             waiting += [(item, (*path, key)) for key, item in value.items() if key not in _OF_PROGRAMS]
+        elif isinstance(value, str) and (tag := _TAG.match(value)) is not None and _first(tag[1]) in known:
+            yield Misreference(resource, path, f"{tag[0]} is a text, and no function", value, "the function, without quotes")
         elif isinstance(value, str) and "${" in value and "\n" not in value:
-            found = [name for name in _VARIABLE.findall(value) if name not in replaced]
+            found = [name for name in _VARIABLE.findall(value) if name not in replaced and _is_meant(name, path)]
             meant_ones = [name for name in found if name.startswith("AWS::") or name.partition(".")[0] in known]
             if meant_ones:
                 message = f"${{{meant_ones[0]}}} stays in the text as it is, without Fn::Sub"
                 yield Misreference(resource, path, message, value, "Fn::Sub around the text")
+
+
+def _first(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _is_meant(name: str, path: tuple[str | int, ...]) -> bool:
+    """Whether a variable is surely the template's: a value may have those of a shell, which have neither colons nor dots."""
+    return not _VALUES.intersection(map(str, path)) or ("Tags" not in path and (":" in name or "." in name))
 
 
 def _never_equal(call: Call) -> Iterator[Misreference]:
