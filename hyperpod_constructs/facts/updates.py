@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hyperpod_constructs.facts.scaling_targets import MONITORS
 from hyperpod_constructs.facts.schema import type_facts
 
 BEYOND_SCHEMA: Mapping[str, frozenset[str]] = {
@@ -160,6 +161,9 @@ Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/a
 
 NAMED: Mapping[str, tuple[str, ...]] = {
     "AWS::APS::RuleGroupsNamespace": ("Workspace", "Name"),
+    "AWS::Backup::Framework": ("FrameworkName",),
+    "AWS::Backup::ReportPlan": ("ReportPlanName",),
+    "AWS::CloudFormation::Macro": ("Name",),
     "AWS::CodeBuild::Project": ("Name",),
     "AWS::EC2::LaunchTemplate": ("LaunchTemplateName",),
     "AWS::EC2::PlacementGroup": ("GroupName",),
@@ -173,10 +177,16 @@ NAMED: Mapping[str, tuple[str, ...]] = {
     "AWS::Lambda::Alias": ("FunctionName", "Name"),
     "AWS::SageMaker::ClusterSchedulerConfig": ("ClusterArn",),
     "AWS::SageMaker::ComputeQuota": ("ClusterArn", "ComputeQuotaTarget/TeamName"),
+    "AWS::SageMaker::CodeRepository": ("CodeRepositoryName",),
+    **{f"AWS::SageMaker::{job}JobDefinition": ("JobDefinitionName",) for job in MONITORS},
     "AWS::SageMaker::Endpoint": ("EndpointName",),
     "AWS::SageMaker::EndpointConfig": ("EndpointConfigName",),
+    "AWS::SageMaker::InferenceComponent": ("InferenceComponentName",),
     "AWS::SageMaker::Model": ("ModelName",),
+    "AWS::SageMaker::ModelPackageGroup": ("ModelPackageGroupName",),
+    "AWS::SageMaker::MonitoringSchedule": ("MonitoringScheduleName",),
     "AWS::SageMaker::NotebookInstance": ("NotebookInstanceName",),
+    "AWS::SageMaker::NotebookInstanceLifecycleConfig": ("NotebookInstanceLifecycleConfigName",),
     "AWS::SageMaker::Space": ("DomainId", "SpaceName"),
     "AWS::SageMaker::UserProfile": ("DomainId", "UserProfileName"),
     "AWS::SNS::Topic": ("TopicName",),

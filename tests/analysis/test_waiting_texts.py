@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.analysis.texts.places import texts_with_mistakes
+from hyperpod_constructs.facts.updates import naming
 from hyperpod_constructs.facts.zones import is_beyond
 from hyperpod_constructs.templates.model import Model
 
@@ -78,3 +79,18 @@ def test_documents_of_aws_are_run_with_their_parameters(name: str, parameters: d
 )
 def test_a_region_has_the_zone(zone: str, beyond: bool) -> None:
     assert is_beyond(zone) is beyond
+
+
+@pytest.mark.parametrize(("commands", "count"), [(["sinfo"], 0), ("sinfo", 1), ("{{ commands }}", 0)])
+def test_commands_of_a_document_are_a_list(commands: object, count: int) -> None:
+    step = {"action": "aws:runShellScript", "name": "look", "inputs": {"runCommand": commands}}
+    content = {"schemaVersion": "2.2", "parameters": {"commands": {"type": "StringList"}}, "mainSteps": [step]}
+    assert len(said(Look=resource("AWS::SSM::Document", DocumentType="Command", Content=content))) == count
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("ModelPackageGroup", "ModelPackageGroupName"), ("CodeRepository", "CodeRepositoryName"), ("Endpoint", "EndpointName")],
+)
+def test_two_resources_have_two_names(kind: str, name: str) -> None:
+    assert naming(f"AWS::SageMaker::{kind}") == (name,)

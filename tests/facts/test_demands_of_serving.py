@@ -21,6 +21,7 @@ INSTANCES = {"InstanceType": "ml.m5.xlarge", "InitialInstanceCount": 1}
 ASYNC = {"OutputConfig": {"S3OutputPath": "s3://models/answers"}}
 OWN, ORGANIZED = {"PermissionModel": "SELF_MANAGED"}, {"PermissionModel": "SERVICE_MANAGED"}
 ARCHIVE, FOLDER = "s3://models/one.tar.gz", "s3://models/all/"
+AURORA = {"Engine": "aurora-mysql", "DBClusterIdentifier": "slurm", "DBInstanceClass": "db.r7g.large"}
 STORE = {"OnlineStoreConfig": {"EnableOnlineStore": True}}
 FEATURE = {"FeatureName": "run", "FeatureType": "String"}
 
@@ -51,6 +52,10 @@ def scheduled(**more: Any) -> dict[str, Any]:
 
 def once(**more: Any) -> dict[str, Any]:
     return scheduled(ScheduleConfig={"ScheduleExpression": "NOW", **more})
+
+
+def tracked(**metric: Any) -> dict[str, Any]:
+    return {"ScalingTargetId": "a", "TargetTrackingScalingPolicyConfiguration": {"TargetValue": 50, **metric}}
 
 
 def stacks(**targets: Any) -> dict[str, Any]:
@@ -129,6 +134,17 @@ def expires(day: str) -> dict[str, Any]:
             {"ApprovalRules": {"PatchRules": ({"ApproveAfterDays": 7, "ApproveUntilDate": "2027-01-01"},)}},
             {"ApprovalRules": {"PatchRules": ({"ApproveAfterDays": 7},)}},
         ),
+        (
+            "AWS::SageMaker::ImageVersion",
+            {"BaseImage": "lab:1"},
+            {"BaseImage": "123456789012.dkr.ecr.us-west-2.amazonaws.com/lab:1"},
+        ),
+        (
+            "AWS::ApplicationAutoScaling::ScalingPolicy",
+            tracked(PredefinedMetricSpecification={}, CustomizedMetricSpecification={}),
+            tracked(CustomizedMetricSpecification={}),
+        ),
+        ("AWS::RDS::DBInstance", {**AURORA, "MasterUsername": "slurm"}, AURORA),
         (BUCKET, expires("2027-02-30T00:00:00Z"), expires("2027-02-28T00:00:00Z")),
         (BUCKET, expires("2027-02-28T12:00:00Z"), expires("2027-02-28")),
         (

@@ -171,6 +171,11 @@ def _steps(data: Mapping[str, Value], kind: str) -> Slips:
         if name and name in names:
             yield Slip(f"two steps are named {name!r}", "different names", ("mainSteps", index, "name"), name)
         names.add(name or "")
+        command = mapping(step.get("inputs", ABSENT)).get("runCommand", ABSENT)
+        if isinstance(command, str) and "{{" not in command:
+            yield Slip(
+                "runCommand is a text", "a list of commands", ("mainSteps", index, "inputs", "runCommand"), command, dead=True
+            )
         if action := known(step.get("action", ABSENT)):
             yield from (slip.below("mainSteps", index, "action") for slip in _action(action, kind))
     if kind == "Command":
