@@ -26,10 +26,10 @@ def resource(kind: str, **properties: Any) -> dict[str, Any]:
     return {"Type": kind, "Properties": properties}
 
 
-def function(code: str) -> dict[str, Any]:
+def function(code: str, runtime: str = "python3.13") -> dict[str, Any]:
     role = "arn:aws:iam::123456789012:role/one"
     code_of = {"ZipFile": code}
-    return resource("AWS::Lambda::Function", Runtime="python3.13", Handler="index.handler", Role=role, Code=code_of)
+    return resource("AWS::Lambda::Function", Runtime=runtime, Handler="index.handler", Role=role, Code=code_of)
 
 
 @pytest.mark.parametrize(("code", "count"), [(SILENT, 1), (ANSWERING, 0), (OTHER, 0)])
@@ -37,6 +37,19 @@ def test_a_function_answers_the_custom_resource_that_waits(code: str, count: int
     custom = resource("Custom::Check", ServiceToken={"Fn::GetAtt": ["Check", "Arn"]})
     assert len(said(Check=function(code), Wait=custom)) == count
     assert said(Check=function(code)) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "count"),
+    [
+        ("exports.handler = async (event) => console.log(event);", 1),
+        ("const r = require('cfn-response');\nexports.handler = async (event) => console.log(event);", 1),
+        ("exports.handler = async (event) => { await fetch(event.ResponseURL, {method: 'PUT'}); };", 0),
+    ],
+)
+def test_a_function_in_javascript_answers_too(code: str, count: int) -> None:
+    custom = resource("Custom::Check", ServiceToken={"Fn::GetAtt": ["Check", "Arn"]})
+    assert len(said(Check=function(code, "nodejs22.x"), Wait=custom)) == count
 
 
 @pytest.mark.parametrize(("version", "count"), [("2020-12-01", 0), ("2021-12-01", 1)])
