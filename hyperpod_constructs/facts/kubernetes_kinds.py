@@ -75,6 +75,11 @@ def versions_of(kind: str) -> tuple[str, ...]:
     return tuple(version for version, name in _kinds() if name == kind)
 
 
+def kinds_of(version: str) -> tuple[str, ...]:
+    """The kinds of an API version that the table has."""
+    return tuple(name for one, name in _kinds() if one == version)
+
+
 def field_mistakes(version: str, kind: str, found: Mapping[str, Any], unknown: Unknown) -> Iterator[str]:
     """The fields of an object that its kind does not have or lacks, and values of another form, in words.
 

@@ -11,22 +11,15 @@ them (as of 2026-11-28)
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from hyperpod_constructs.facts.kubernetes_kinds import field_mistakes, pod_mistakes, versions_of
+from hyperpod_constructs.facts.kubernetes_kinds import field_mistakes, kinds_of, pod_mistakes, versions_of
+from hyperpod_constructs.facts.kubernetes_pods import SELECTING, pod_faults, pods_in
 from hyperpod_constructs.facts.pod_settings import setting_mistakes
+from hyperpod_constructs.facts.raw_parts import items, mapping, part, text, twice
 from hyperpod_constructs.facts.shapes import Unknown
 
-_OF_PODS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("DaemonSet", "Deployment", "Job", "ReplicaSet", "StatefulSet"), ("spec", "template")),
-    "CronJob": ("spec", "jobTemplate", "spec", "template"),
-    "Pod": (),
-}
-"""The place of the pods in an object."""
-_SELECTING = ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")
-_ENDING = ("CronJob", "Job")
 _AWS_DRIVERS = ("ebs.csi.aws.com", "efs.csi.aws.com", "fsx.csi.aws.com", "s3.csi.aws.com")
 """The drivers of volumes that AWS offers as add-ons.
 
@@ -43,21 +36,6 @@ _HIGHEST_PRIORITY = 1_000_000_000
 _Object = Mapping[str, Any]
 
 
-def pods_in(found: _Object) -> tuple[tuple[str, ...], _Object] | None:
-    """The template of the pods of an object with its place, or the object itself for a pod."""
-    place = _OF_PODS.get(str(found.get("kind")))
-    inner = None if place is None else _at(found, *place)
-    return (place, inner) if place is not None and isinstance(inner, Mapping) else None
-
-
-def containers_in(pods: _Object) -> Iterator[tuple[tuple[str, ...], _Object]]:
-    """The containers of pods with their places."""
-    for key in ("initContainers", "containers"):
-        for index, one in enumerate(_list(_at(pods, "spec", key))):
-            if isinstance(one, Mapping):
-                yield ("spec", key, str(index)), one
-
-
 def object_mistakes(found: _Object, unknown: Unknown) -> Iterator[str]:
     """What Kubernetes refuses about an object, in words.
 
@@ -68,7 +46,12 @@ def object_mistakes(found: _Object, unknown: Unknown) -> Iterator[str]:
     of_others = isinstance(version, str) and "." in version and not version.partition("/")[0].endswith(".k8s.io")
     if own and version not in own and not unknown(version) and not of_others:
         yield f"apiVersion is {version!r}; {kind} is of {' and '.join(own)}"
-    yield from _names(_mapping(found.get("metadata")), kind in _COLON_NAMED, unknown)
+    if isinstance(kind, str) and not own and (near := _near_kind(kind, version)) is not None:
+        yield f"kind is {kind!r}; the nearest is {near}"
+    metadata = mapping(found.get("metadata"))
+    if own and not {"name", "generateName"} & set(metadata) and not unknown(found.get("metadata")):
+        yield "metadata.name is missing"
+    yield from _names(metadata, kind in _COLON_NAMED, unknown)
     if version in own:
         yield from field_mistakes(str(version), str(kind), found, unknown)
         yield from _together(found, unknown)
@@ -76,6 +59,15 @@ def object_mistakes(found: _Object, unknown: Unknown) -> Iterator[str]:
         for place, pods in pods_anywhere(found):
             yield from pod_mistakes(pods, unknown, place)
     yield from setting_mistakes(found, unknown)
+
+
+def _near_kind(kind: str, version: object) -> str | None:
+    """The kind of an API version that was probably meant; `None` for a kind that is like none."""
+    from difflib import get_close_matches  # only an unknown kind needs it
+
+    known = {one.casefold(): one for one in kinds_of(str(version))}
+    near = [] if kind.endswith("List") else get_close_matches(kind.casefold(), known, n=1, cutoff=0.88)
+    return known[near[0]] if near else None
 
 
 _WITH_PODS = ("kubeflow.org", "sagemaker.amazonaws.com")
@@ -103,73 +95,53 @@ _VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 
 
 def _names(metadata: _Object, is_free: bool, unknown: Unknown) -> Iterator[str]:
-    """Names and labels of another form."""
+    """Names and labels of another form, and words that known labels and annotations do not take."""
     for key in ("name", "namespace"):
-        text = metadata.get(key)
-        if isinstance(text, str) and not unknown(text) and not (is_free and key == "name") and not _NAME.fullmatch(text):
-            yield f"metadata.{key} is {text!r}; allowed: small letters, digits, '-' and '.'"
-    for key, text in _mapping(metadata.get("labels")).items():
-        if not unknown(text) and not (isinstance(text, str) and _KEY.fullmatch(str(key)) and _VALUE.fullmatch(text)):
-            yield f"metadata.labels has {key}: {text!r}; allowed: texts of 63 letters, digits, '-', '_' and '.'"
+        name = text(metadata.get(key), unknown)
+        if name is not None and not (is_free and key == "name") and not _NAME.fullmatch(name):
+            yield f"metadata.{key} is {name!r}; allowed: small letters, digits, '-' and '.'"
+    for key, value in mapping(metadata.get("labels")).items():
+        if not unknown(value) and not (isinstance(value, str) and _KEY.fullmatch(str(key)) and _VALUE.fullmatch(value)):
+            yield f"metadata.labels has {key}: {value!r}; allowed: texts of 63 letters, digits, '-', '_' and '.'"
+    for place in ("labels", "annotations"):
+        for key, value in mapping(metadata.get(place)).items():
+            known = text(value, unknown)
+            form = WORDS_OF_KEYS.get(str(key))
+            if known is not None and form is not None and not re.fullmatch(form, known):
+                yield f"metadata.{place}.{key} is {known!r}; allowed: {form.replace('|', ', ')}"
+
+
+_PROFILES = "privileged|baseline|restricted"
+_OF_BALANCERS = "service.beta.kubernetes.io/aws-load-balancer-"
+WORDS_OF_KEYS: Mapping[str, str] = {
+    **{f"pod-security.kubernetes.io/{mode}": _PROFILES for mode in ("audit", "enforce", "warn")},
+    f"{_OF_BALANCERS}scheme": "internal|internet-facing",
+    f"{_OF_BALANCERS}nlb-target-type": "instance|ip",
+    "alb.ingress.kubernetes.io/scheme": "internal|internet-facing",
+    "alb.ingress.kubernetes.io/target-type": "instance|ip",
+    "eks.amazonaws.com/role-arn": "arn:[a-z-]+:iam::[0-9]{12}:role/.+",
+}
+"""The words of labels and annotations that programs in the cluster read.
+
+Sources: https://kubernetes.io/docs/concepts/security/pod-security-admission/,
+https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/service/annotations/ and
+https://docs.aws.amazon.com/eks/latest/userguide/associate-service-account-role.html (as of 2026-11-28)
+"""
 
 
 def _together(found: _Object, unknown: Unknown) -> Iterator[str]:
     """What does not go together in an object."""
     pods = pods_in(found)
     if pods is not None:
-        yield from _of_pods(str(found.get("kind")), *pods, unknown)
+        yield from pod_faults(str(found.get("kind")), *pods, unknown)
     judge = _JUDGES.get(str(found.get("kind")))
     if judge is not None:
         yield from judge(found, unknown)
 
 
-def _of_pods(kind: str, place: tuple[str, ...], pods: _Object, unknown: Unknown) -> Iterator[str]:
-    policy = _at(pods, "spec", "restartPolicy") or "Always"
-    at = ".".join((*place, "spec"))
-    if not unknown(policy) and kind in (*_SELECTING, *_ENDING) and (policy == "Always") is (kind in _ENDING):
-        allowed = "Never, OnFailure" if kind in _ENDING else "Always"
-        if policy in ("Always", "Never", "OnFailure"):
-            yield f"{at}.restartPolicy is {policy!r}; allowed for {kind}: {allowed}"
-    names = [_text(_at(one, "name"), unknown) for _, one in containers_in(pods)]
-    yield from (f"{at} has two containers with the name {name!r}" for name in _twice(names))
-    for inner, container in containers_in(pods):
-        yield from _of_container(".".join((*place, *inner)), container, unknown)
-    yield from _of_mounts(kind, place, pods, unknown)
-
-
-def _of_container(at: str, container: _Object, unknown: Unknown) -> Iterator[str]:
-    asked, limits = (_mapping(_at(container, "resources", key)) for key in ("requests", "limits"))
-    for name in (one for one in dict.fromkeys((*limits, *asked)) if "/" in str(one)):
-        first, most = asked.get(name), limits.get(name)
-        if unknown(first) or unknown(most):
-            continue
-        if most is None:
-            yield f"{at}.resources.limits has no {name}, and requests have; devices need a limit"
-        elif not str(most).isdecimal():
-            yield f"{at}.resources.limits.{name} is {most!r}; allowed: a whole number, as devices are not divided"
-        elif first is not None and str(first) != str(most):
-            yield f"{at}.resources.requests.{name} is {first!r}; allowed: {most!r}, its limit"
-    ports = [_text(_at(one, "name"), unknown) for one in _list(container.get("ports"))]
-    yield from (f"{at}.ports has the name {name!r} twice" for name in _twice(ports))
-    yield from (f"{at}.ports has the name {name!r}; allowed: 15 characters" for name in ports if name and len(name) > 15)
-
-
-def _of_mounts(kind: str, place: tuple[str, ...], pods: _Object, unknown: Unknown) -> Iterator[str]:
-    """Mounts of volumes that the pods do not have; the sets of pods with state bring some themselves."""
-    volumes = [_text(_at(one, "name"), unknown) for one in _list(_at(pods, "spec", "volumes"))]
-    if kind == "StatefulSet" or None in volumes:
-        return
-    yield from (f"{'.'.join((*place, 'spec'))} has two volumes with the name {name!r}" for name in _twice(volumes))
-    for inner, container in containers_in(pods):
-        for index, mount in enumerate(_list(container.get("volumeMounts"))):
-            name = _text(_at(mount, "name"), unknown)
-            if name is not None and name not in volumes:
-                yield f"{'.'.join((*place, *inner, 'volumeMounts', str(index)))} names the volume {name!r}, which the pods lack"
-
-
 def _selector(found: _Object, unknown: Unknown) -> Iterator[str]:
-    wanted = _mapping(_at(found, "spec", "selector", "matchLabels"))
-    labels = _at(found, "spec", "template", "metadata", "labels")
+    wanted = mapping(part(found, "spec", "selector", "matchLabels"))
+    labels = part(found, "spec", "template", "metadata", "labels")
     labels = {} if labels is None else labels
     if isinstance(labels, Mapping) and not any(map(unknown, (*wanted.values(), *labels.values()))):
         lost = next((key for key, value in wanted.items() if labels.get(key) != value), None)
@@ -178,27 +150,27 @@ def _selector(found: _Object, unknown: Unknown) -> Iterator[str]:
 
 
 def _service(found: _Object, unknown: Unknown) -> Iterator[str]:
-    ports = _list(_at(found, "spec", "ports"))
-    names = [_at(one, "name") for one in ports]
+    ports = items(part(found, "spec", "ports"))
+    names = [part(one, "name") for one in ports]
     if len(ports) > 1 and None in names:
         yield f"spec.ports.{names.index(None)}.name is missing; a service with several ports names each"
-    yield from (f"spec.ports has the name {name!r} twice" for name in _twice([_text(name, unknown) for name in names]))
-    numbers = [f"{_at(one, 'port')}/{_at(one, 'protocol') or 'TCP'}" for one in ports if not unknown(_at(one, "port"))]
-    yield from (f"spec.ports has {number} twice" for number in _twice([*numbers]))
-    is_plain = _at(found, "spec", "type") in (None, "ClusterIP", "LoadBalancer", "NodePort")
-    if not ports and is_plain and _at(found, "spec", "clusterIP") != "None":
+    yield from (f"spec.ports has the name {name!r} twice" for name in twice([text(name, unknown) for name in names]))
+    numbers = [f"{part(one, 'port')}/{part(one, 'protocol') or 'TCP'}" for one in ports if not unknown(part(one, "port"))]
+    yield from (f"spec.ports has {number} twice" for number in twice([*numbers]))
+    is_plain = part(found, "spec", "type") in (None, "ClusterIP", "LoadBalancer", "NodePort")
+    if not ports and is_plain and part(found, "spec", "clusterIP") != "None":
         yield "spec.ports is missing"
 
 
 def _volume(found: _Object, unknown: Unknown) -> Iterator[str]:
-    driver = _text(_at(found, "spec", "csi", "driver"), unknown)
+    driver = text(part(found, "spec", "csi", "driver"), unknown)
     yield from _driver("spec.csi.driver", driver)
-    attributes = _mapping(_at(found, "spec", "csi", "volumeAttributes"))
+    attributes = mapping(part(found, "spec", "csi", "volumeAttributes"))
     for key in _ATTRIBUTES.get(driver or "", ()):
         if key not in attributes:
             yield f"spec.csi.volumeAttributes.{key} is missing; the driver {driver} needs it"
-    modes = _list(_at(found, "spec", "accessModes"))
-    if driver == "ebs.csi.aws.com" and "ReadWriteMany" in modes and _at(found, "spec", "volumeMode") != "Block":
+    modes = items(part(found, "spec", "accessModes"))
+    if driver == "ebs.csi.aws.com" and "ReadWriteMany" in modes and part(found, "spec", "volumeMode") != "Block":
         yield "spec.accessModes has 'ReadWriteMany', and a volume of EBS is of one node"
 
 
@@ -214,19 +186,27 @@ https://github.com/kubernetes-sigs/aws-efs-csi-driver and https://github.com/kub
 """
 
 
+def _claim(found: _Object, unknown: Unknown) -> Iterator[str]:
+    if "storage" not in mapping(part(found, "spec", "resources", "requests")) and not unknown(part(found, "spec", "resources")):
+        yield "spec.resources.requests.storage is missing"
+
+
 def _storage_class(found: _Object, unknown: Unknown) -> Iterator[str]:
-    driver = _text(found.get("provisioner"), unknown)
+    driver = text(found.get("provisioner"), unknown)
     yield from _driver("provisioner", driver)
+    if driver == "efs.csi.aws.com":
+        lost = [key for key in ("provisioningMode", "fileSystemId", "directoryPerms") if part(found, "parameters", key) is None]
+        yield from (f"parameters.{key} is missing; the driver {driver} needs it" for key in lost[:1])
     for key, allowed in _PARAMETERS.get(driver or "", {}).items():
-        value = _text(_at(found, "parameters", key), unknown)
+        value = text(part(found, "parameters", key), unknown)
         if value is not None and value not in allowed:
             yield f"parameters.{key} is {value!r}; allowed: {', '.join(allowed)}"
 
 
 def _secret(found: _Object, unknown: Unknown) -> Iterator[str]:
-    for key, value in _mapping(found.get("data")).items():
-        text = _text(value, unknown)
-        if text is not None and not _BASE64.fullmatch("".join(text.split())):
+    for key, value in mapping(found.get("data")).items():
+        written = text(value, unknown)
+        if written is not None and not _BASE64.fullmatch("".join(written.split())):
             yield f"data.{key} is not in base64; stringData takes plain texts"
 
 
@@ -242,7 +222,7 @@ def _driver(at: str, name: str | None) -> Iterator[str]:
 
 
 def _cron(found: _Object, unknown: Unknown) -> Iterator[str]:
-    schedule = _text(_at(found, "spec", "schedule"), unknown)
+    schedule = text(part(found, "spec", "schedule"), unknown)
     if schedule is None or schedule.startswith("@"):
         return
     fields = schedule.split()
@@ -260,11 +240,11 @@ def _is_within(field: str, allowed: range) -> bool:
 
 
 def _binding(found: _Object, unknown: Unknown) -> Iterator[str]:
-    for index, one in enumerate(_list(found.get("subjects"))):
-        if _at(one, "kind") == "ServiceAccount" and not _at(one, "namespace"):
+    for index, one in enumerate(items(found.get("subjects"))):
+        if part(one, "kind") == "ServiceAccount" and not part(one, "namespace"):
             yield f"subjects.{index}.namespace is missing; a service account has one"
-        group = _text(_at(one, "apiGroup"), unknown)
-        if _at(one, "kind") in ("Group", "User") and group not in (None, "rbac.authorization.k8s.io"):
+        group = text(part(one, "apiGroup"), unknown)
+        if part(one, "kind") in ("Group", "User") and group not in (None, "rbac.authorization.k8s.io"):
             yield f"subjects.{index}.apiGroup is {group!r}; allowed: rbac.authorization.k8s.io"
 
 
@@ -285,16 +265,31 @@ _GROUPS: Mapping[str, str] = {
 _OWN_GROUPS = frozenset(_GROUPS.values()) | {"extensions", "networking.k8s.io"}
 
 
+_VERBS = (
+    *("*", "approve", "attest", "bind", "create", "delete", "deletecollection", "escalate", "get", "impersonate", "list", "patch"),
+    *("proxy", "sign", "update", "use", "watch"),
+)
+"""The verbs of Kubernetes' own resources.
+
+Source: https://kubernetes.io/docs/reference/access-authn-authz/authorization/ (as of 2026-11-28)
+"""
+
+
 def _role(found: _Object, unknown: Unknown) -> Iterator[str]:
-    for index, rule in enumerate(_list(found.get("rules"))):
-        groups, names = ([str(one) for one in _list(_at(rule, key))] for key in ("apiGroups", "resources"))
+    for index, rule in enumerate(items(found.get("rules"))):
+        groups, names, verbs = ([str(one) for one in items(part(rule, key))] for key in ("apiGroups", "resources", "verbs"))
         if not groups or not set(groups) <= _OWN_GROUPS:
             continue
         for name in names:
             own = _GROUPS.get(name.partition("/")[0])
+            others = ", ".join(map(repr, groups))
             if own is not None and own not in groups:
-                others = ", ".join(map(repr, groups))
                 yield f"rules.{index}.resources has {name!r}, which is in the group {own!r}; apiGroups has {others}"
+            elif own is None and f"{name.lower()}s" in _GROUPS:
+                yield f"rules.{index}.resources has {name!r}; the nearest is {name.lower()}s"
+        strange = [verb for verb in verbs if verb not in _VERBS and ":" not in verb and not unknown(verb)]
+        if strange and all(name.partition("/")[0] in _GROUPS for name in names):
+            yield f"rules.{index}.verbs has {strange[0]!r}; allowed: {', '.join(_VERBS)}"
 
 
 def _priority(found: _Object, unknown: Unknown) -> Iterator[str]:
@@ -304,41 +299,20 @@ def _priority(found: _Object, unknown: Unknown) -> Iterator[str]:
 
 
 def _budget(found: _Object, unknown: Unknown) -> Iterator[str]:
-    if {"maxUnavailable", "minAvailable"} <= set(_mapping(found.get("spec"))):
+    if {"maxUnavailable", "minAvailable"} <= set(mapping(found.get("spec"))):
         yield "spec has minAvailable and maxUnavailable; allowed: one of both"
 
 
 _JUDGES: Mapping[str, Callable[[_Object, Unknown], Iterator[str]]] = {
-    **dict.fromkeys(_SELECTING, _selector),
+    **dict.fromkeys(SELECTING, _selector),
     **dict.fromkeys(("ClusterRoleBinding", "RoleBinding"), _binding),
     **dict.fromkeys(("ClusterRole", "Role"), _role),
     "CronJob": _cron,
     "PersistentVolume": _volume,
+    "PersistentVolumeClaim": _claim,
     "PodDisruptionBudget": _budget,
     "PriorityClass": _priority,
     "Secret": _secret,
     "Service": _service,
     "StorageClass": _storage_class,
 }
-
-
-def _at(found: object, *path: str) -> Any:
-    for key in path:
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found
-
-
-def _mapping(found: object) -> _Object:
-    return found if isinstance(found, Mapping) else {}
-
-
-def _list(found: object) -> list[Any]:
-    return list(found) if isinstance(found, list | tuple) else []
-
-
-def _text(found: object, unknown: Unknown) -> str | None:
-    return found if isinstance(found, str) and not unknown(found) else None
-
-
-def _twice(names: list[str | None]) -> list[str]:
-    return [name for name, count in Counter(names).items() if name is not None and count > 1]

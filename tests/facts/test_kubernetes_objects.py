@@ -13,6 +13,7 @@ from tools.generate_kubernetes_facts import TABLE, render
 
 CONTAINER: dict[str, Any] = {"name": "a", "image": "trainer:1"}
 PODS = {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [CONTAINER]}}
+SIZED = {"resources": {"requests": {"storage": "1Gi"}}}
 SPEC = {"replicas": 1, "selector": {"matchLabels": {"app": "a"}}, "template": PODS}
 
 
@@ -31,7 +32,7 @@ def written(kind: str = "Deployment", version: str = "apps/v1", **metadata: Any)
         (written(labels={"a/b/c": "d"}), "metadata.labels"),
         (written(labels={"a": 1}), "metadata.labels"),
         ({**written(), "spec": {**SPEC, "replicas": -1}}, "spec.replicas"),
-        ({**written("PersistentVolumeClaim", "v1"), "spec": {"accessModes": ["ReadWriteAll"]}}, "spec.accessModes.0"),
+        ({**written("PersistentVolumeClaim", "v1"), "spec": {"accessModes": ["ReadWriteAll"], **SIZED}}, "spec.accessModes.0"),
         (
             {**written("PersistentVolume", "v1"), "spec": {"persistentVolumeReclaimPolicy": "Keep"}},
             "spec.persistentVolumeReclaimPolicy",
@@ -87,6 +88,13 @@ def volume(driver: str, **spec: Any) -> dict[str, Any]:
 
 def role(group: str, resource: str) -> dict[str, Any]:
     return {**written("Role", RBAC), "rules": [{"apiGroups": [group], "resources": [resource], "verbs": ["get"]}]}
+
+
+SCHEME = "service.beta.kubernetes.io/aws-load-balancer-scheme"
+
+
+def allowing(verb: str) -> dict[str, Any]:
+    return {**written("Role", RBAC), "rules": [{"apiGroups": [""], "resources": ["pods", "pods/log"], "verbs": ["get", verb]}]}
 
 
 def binding(**subject: str) -> dict[str, Any]:
@@ -170,6 +178,44 @@ WRONG = {
         },
         "spec.pytorchReplicaSpecs.Worker.template.spec.restart is unknown",
     ),
+    "a container without an image": (job({"name": "a"}), "spec.template.spec.containers.0.image is missing"),
+    "a name of a container": (job({**CONTAINER, "name": "Trainer"}), "spec.template.spec.containers.0.name is 'Trainer'"),
+    "a name of a port": (
+        job({**CONTAINER, "ports": [{"containerPort": 80, "name": "HTTP"}]}),
+        "spec.template.spec.containers.0.ports has the name 'HTTP'",
+    ),
+    "a probe in two ways": (
+        job({**CONTAINER, "readinessProbe": {"tcpSocket": {"port": 80}, "grpc": {"port": 80}}}),
+        "spec.template.spec.containers.0.readinessProbe has grpc and tcpSocket",
+    ),
+    "a probe in no way": (job({**CONTAINER, "livenessProbe": {}}), "spec.template.spec.containers.0.livenessProbe has no handler"),
+    "a toleration with a value too much": (
+        job(tolerations=[{"key": "a", "operator": "Exists", "value": "b"}]),
+        "spec.template.spec.tolerations.0 has the operator Exists and a value",
+    ),
+    "a toleration without a key": (job(tolerations=[{"effect": "NoSchedule"}]), "spec.template.spec.tolerations.0 has no key"),
+    "a kind": (written("Deployments"), "kind is 'Deployments'; the nearest is Deployment"),
+    "a kind in other letters": (written("configMap", "v1"), "kind is 'configMap'; the nearest is ConfigMap"),
+    "an object without a name": (plain("ConfigMap", "v1", metadata={"namespace": "a"}), "metadata.name is missing"),
+    "a verb": (allowing("read"), "rules.0.verbs has 'read'"),
+    "a resource in the singular": (role("", "pod"), "rules.0.resources has 'pod'; the nearest is pods"),
+    "a claim without a size": (plain("PersistentVolumeClaim", "v1", spec={}), "spec.resources.requests.storage is missing"),
+    "a class of EFS": (
+        plain("StorageClass", "storage.k8s.io/v1", provisioner="efs.csi.aws.com", parameters={"provisioningMode": "efs-ap"}),
+        "parameters.fileSystemId is missing",
+    ),
+    "a profile of pods": (
+        written("Namespace", "v1", labels={"pod-security.kubernetes.io/enforce": "strict"}),
+        "metadata.labels.pod-security.kubernetes.io/enforce is 'strict'; allowed: privileged, baseline, restricted",
+    ),
+    "a role of an account": (
+        written("ServiceAccount", "v1", annotations={"eks.amazonaws.com/role-arn": "trainer"}),
+        "metadata.annotations.eks.amazonaws.com/role-arn is 'trainer'",
+    ),
+    "a kind of balancer": (
+        {**service({"port": 80}), "metadata": {"name": "a", "annotations": {SCHEME: "private"}}},
+        f"metadata.annotations.{SCHEME} is 'private'; allowed: internal, internet-facing",
+    ),
     "two limits of a budget": (
         plain("PodDisruptionBudget", "policy/v1", spec={"minAvailable": 1, "maxUnavailable": 1}),
         "spec has minAvailable and maxUnavailable",
@@ -206,6 +252,14 @@ RIGHT: dict[str, dict[str, Any]] = {
     "a resource of any group": role("*", "deployments"),
     "a secret": plain("Secret", "v1", data={"token": "aGVsbG8="}, stringData={"user": "me!"}),
     "pods of another maker": {**written("RayCluster", "ray.io/v1"), "spec": {"template": pods(restart="Never")}},
+    "a verb of another API": {
+        **written("ClusterRole", RBAC),
+        "rules": [{"apiGroups": ["policy"], "resources": ["podsecuritypolicies"], "verbs": ["use", "any"]}],
+    },
+    "an object with a generated name": plain("ConfigMap", "v1", metadata={"generateName": "a-"}),
+    "a kind of its own": written("Node", "v1"),
+    "a toleration of all": job(tolerations=[{"operator": "Exists"}]),
+    "a probe": job({**CONTAINER, "livenessProbe": {"exec": {"command": ["true"]}, "periodSeconds": 5}}),
     "logs of pods": role("", "pods/log"),
 }
 
@@ -216,7 +270,7 @@ def test_what_is_right_in_the_fields_of_an_object(found: dict[str, Any]) -> None
 
 
 def test_fields_that_only_the_deployment_knows_are_not_said() -> None:
-    found = {**job(), "spec": {"template": pods(devices("?", "?"), {"name": "?"}, restartPolicy="?")}}
+    found = {**job(), "spec": {"template": pods(devices("?", "?"), {"name": "?", "image": "?"}, restartPolicy="?")}}
     assert list(object_mistakes(found, lambda value: value == "?")) == []
 
 

@@ -48,7 +48,7 @@ CLAIM = {
     "apiVersion": "v1",
     "kind": "PersistentVolumeClaim",
     "metadata": {"name": "fsx", "namespace": SPACE},
-    "spec": {"volumeName": "fsx-research"},
+    "spec": {"volumeName": "fsx-research", "resources": {"requests": {"storage": "1Gi"}}},
 }
 
 
