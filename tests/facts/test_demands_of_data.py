@@ -108,6 +108,17 @@ def created(**more: Any) -> dict[str, Any]:
     return {"Prefix": "docker-hub", "AppliedFor": ("PULL_THROUGH_CACHE",), **more}
 
 
+SWITCH = {"Key": "load_balancing.cross_zone.enabled", "Value": "yes"}
+
+
+def idle(seconds: str) -> dict[str, Any]:
+    return {"LoadBalancerAttributes": ({"Key": "idle_timeout.timeout_seconds", "Value": seconds},)}
+
+
+def drained(seconds: str) -> dict[str, Any]:
+    return {**targets("TCP"), "TargetGroupAttributes": ({"Key": "deregistration_delay.timeout_seconds", "Value": seconds},)}
+
+
 def tainted(*effects: str) -> dict[str, Any]:
     return {"Taints": tuple({"Key": "pool", "Value": str(index), "Effect": effect} for index, effect in enumerate(effects))}
 
@@ -122,11 +133,11 @@ def pools(*names: str, role: str | None = None) -> dict[str, Any]:
 
 
 def balancer(kind: str, key: str) -> dict[str, Any]:
-    return {"Type": kind, "LoadBalancerAttributes": ({"Key": key, "Value": "1"},)}
+    return {"Type": kind, "LoadBalancerAttributes": ({"Key": key, "Value": "true"},)}
 
 
 def targets(protocol: str, *keys: str) -> dict[str, Any]:
-    attributes = tuple({"Key": key, "Value": "1"} for key in keys)
+    attributes = tuple({"Key": key, "Value": "true" if key.endswith("enabled") else "60"} for key in keys)
     return {"Protocol": protocol, "Port": 80, "VpcId": "vpc-1", "TargetType": "ip", "TargetGroupAttributes": attributes}
 
 
@@ -427,7 +438,7 @@ def volume(**settings: Any) -> dict[str, Any]:
         ("AWS::EKS::Cluster", pools("general", role="arn:aws:iam::1:role/a"), pools("system", role="arn:aws:iam::1:role/a")),
         ("AWS::EKS::Cluster", pools("system"), pools()),
         ("AWS::EKS::Nodegroup", {"AmiType": "CUSTOM"}, {"AmiType": "CUSTOM", "LaunchTemplate": {"Id": "lt-1"}}),
-        (BALANCER, balancer("network", "idle_timeout.timeout_seconds"), balancer("network", "dns_record.client_routing_policy")),
+        (BALANCER, balancer("network", "waf.fail_open.enabled"), balancer("network", "dns_record.client_routing_policy")),
         (
             BALANCER,
             balancer("application", "secondary_ips.auto_assigned.per_subnet"),
@@ -440,6 +451,10 @@ def volume(**settings: Any) -> dict[str, Any]:
             {**targets("TCP"), "HealthCheckTimeoutSeconds": 45},
             {**targets("TCP"), "HealthCheckTimeoutSeconds": 45, "HealthCheckIntervalSeconds": 60},
         ),
+        (BALANCER, {"LoadBalancerAttributes": (SWITCH,)}, {"LoadBalancerAttributes": ({**SWITCH, "Value": "true"},)}),
+        (BALANCER, idle("5000"), idle("4000")),
+        (TARGETS, drained("7200"), drained("3600")),
+        (TARGETS, {**targets("TCP"), "HealthCheckPort": "traffic"}, {**targets("TCP"), "HealthCheckPort": "traffic-port"}),
         ("AWS::EKS::Nodegroup", tainted("NO_SCHEDULE", "NO_SCHEDULE"), tainted("NO_SCHEDULE", "NO_EXECUTE")),
         (TEMPLATES, created(EncryptionConfiguration=KEYED), created(EncryptionConfiguration=KEYED, CustomRoleArn="arn:a")),
         (TEMPLATES, created(ResourceTags=({"Key": "a", "Value": "b"},)), created(ResourceTags=())),
