@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from hyperpod_constructs.analysis.addons import addons_of
 from hyperpod_constructs.analysis.iam import ROLE
+from hyperpod_constructs.analysis.kubernetes import EksCluster
 from hyperpod_constructs.analysis.schema.violation import Path, listed
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries
+from hyperpod_constructs.facts.addons import misspelled_account
 from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL, SESSION_TAGS
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.globs import matches
@@ -33,12 +36,27 @@ def association(resource: Resource) -> Slips:
             yield Slip(
                 message, "a namespace of pods on nodes, or a role by a token of the service account", ("Namespace",), dead=True
             )
+    yield from _misspelled(resource, space)
     role = resource_of(resource.get("RoleArn"), ROLE)
     if role is not None and as_bool(resource.get("DisableSessionTags")) is True:
         used = next((key for _, key in _tags_in(role.get("Policies")) if key.lower() in SESSION_TAGS), None)
         if used is not None:
             message = f"{role.logical_id} asks for the session tag {used}, and the session has no tags"
             yield Slip(message, "false", ("DisableSessionTags",), dead=True)
+
+
+def _misspelled(resource: Resource, space: str | None) -> Slips:
+    """An account that is nearly one which an add-on has in the namespace, and which no add-on needs."""
+    account, eks = as_str(resource.get("ServiceAccount")), EksCluster.of(resource.get("ClusterName"))
+    known = [] if eks is None else [one.facts for one in addons_of(eks) if one.facts is not None]
+    if account is None or any(account in one.accounts for one in known):
+        return
+    for facts in (one for one in known if one.namespace == space and one.accounts):
+        near = misspelled_account(facts.name, account)
+        if near in facts.accounts:
+            message = f"{facts.name} has no service account {account}; the nearest is {near}"
+            yield Slip(message, listed(facts.accounts), ("ServiceAccount",), dead=True)
+            return
 
 
 def _takes_all(profile: Resource, space: str) -> bool:

@@ -87,6 +87,23 @@ CASES = [
 ]
 
 
+INSIGHTS = {
+    "Type": "AWS::EKS::Addon",
+    "DependsOn": "Cluster",
+    "Properties": {"ClusterName": {"Ref": "Control"}, "AddonName": "amazon-cloudwatch-observability"},
+}
+WATCHED = edited(BASE, {"Insights": INSIGHTS, "Pods/Namespace": "amazon-cloudwatch", "Insights/.DependsOn": ["Cluster", "Pods"]})
+CASES += [
+    Case("HP-TXT-011", WATCHED, {"Pods/ServiceAccount": "cloudwatch-agents"}, {"Pods/ServiceAccount": "trainer"}),
+    Case(
+        "HP-TXT-011",
+        WATCHED,
+        {"Pods/ServiceAccount": "cloudwatch-agents"},
+        {"Pods/ServiceAccount": "cloudwatch-agents", "Pods/Namespace": "tools"},
+    ),
+]
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
 def test_rule(case: Case) -> None:
     case.check()
