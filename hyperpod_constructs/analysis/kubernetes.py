@@ -275,7 +275,8 @@ class Misnamed(NamedTuple):
 def named_elsewhere(model: Model) -> Iterator[Misnamed]:
     """The only resource that names a Kubernetes cluster which nothing makes, where all others name the one of the model."""
     made = eks_clusters(model)
-    parts = [*model.resources(*_OF_CLUSTERS), *(one for one in model.resources() if is_foreign(one) and _says_chart(one))]
+    charts = (one for one in model.resources() if is_foreign(one) and _says_chart(one) and one.get("ClusterName") is not ABSENT)
+    parts = [*model.resources(*_OF_CLUSTERS), *charts]
     if len(made) == 1 and model.complete and as_str(made[0].resource.get("Name")) is not None:
         own = set(made[0].parts) | {one for one in made[0].hyperpod_charts if made[0].is_named_by(one)}
         others = [one for one in parts if as_str(one.get("ClusterName")) is not None]

@@ -11,10 +11,9 @@ from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.kubernetes import MANIFEST, EksCluster, joined
 from hyperpod_constructs.analysis.texts.slip import frozen
 from hyperpod_constructs.facts.addons import COREDNS, COREDNS_TOLERATES
-from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at, is_known
 
-NODEGROUP = "AWS::EKS::Nodegroup"
 OTHERS = ("AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::Instance", "AWS::EKS::FargateProfile")
 """What may bring other nodes, beside manifests."""
 _OF_KUBERNETES = ("kubernetes.io", "k8s.io", "amazonaws.com", "eks.amazonaws.com", "nvidia.com")
@@ -74,11 +73,9 @@ def is_of_kubernetes(label: str) -> bool:
 
 def places_of(eks: EksCluster) -> Iterator[Place]:
     """The groups of nodes of a cluster."""
-    model = eks.resource.template.model
-    for nodes in model.resources(NODEGROUP):
-        if resource_of(nodes.get("ClusterName")) is eks.resource:
-            yield Place(nodes, _labels(nodes.get("Labels")), as_items(nodes.get("Taints")), ("Taints",))
-    for group in (group for cluster, its in joined(model) if its == eks for group in cluster.groups):
+    for nodes in eks.node_groups:
+        yield Place(nodes, _labels(nodes.get("Labels")), as_items(nodes.get("Taints")), ("Taints",))
+    for group in (group for cluster, its in joined(eks.resource.template.model) if its == eks for group in cluster.groups):
         labels, taints = (group.get("KubernetesConfig", key) for key in ("Labels", "Taints"))
         yield Place(group.resource, _labels(labels), as_items(taints), (*group.path, "KubernetesConfig", "Taints"), group)
 

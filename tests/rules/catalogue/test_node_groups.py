@@ -77,6 +77,20 @@ MORE: dict[str, Any] = {
     },
 }
 BASE = edited(eks(), MORE)
+TOKEN = "arn:aws:lambda:us-west-2:123456789012:function:charts"
+INSTALLED = edited(
+    BASE,
+    {
+        "Control/Name": "research",
+        "Chart": {
+            "Type": "Custom::HyperPodChart",
+            "DependsOn": "Control",
+            "Properties": {"ServiceToken": TOKEN, "Chart": "HyperPodHelmChart"},
+        },
+        "System/.DependsOn": "Control",
+    },
+)
+"""With a chart that does not say its cluster."""
 ROOT, SCALES = {"AWS": "arn:aws:iam::123456789012:root"}, "aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"
 DISKS = {
     "DiskKey": {
@@ -297,6 +311,7 @@ CASES = [
         {**TAINT, "Dns/ConfigurationValues": tolerating("jobs")},
         {**TAINT, "Dns/ConfigurationValues": tolerating("system")},
     ),
+    Case("HP-EKS-050", INSTALLED, {"System/ClusterName": "other"}, {"System/ClusterName": "research"}),
     Case("HP-NGR-003", BASE, {"System/Labels": REMOVED}, {"System/Labels": REMOVED, "Other": OTHER_NODES}),
     Case(
         "HP-WID-004",
