@@ -53,6 +53,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "networking.v1.NetworkPolicySpec.policyTypes": ("Egress", "Ingress"),
     "rbac.v1.RoleRef.kind": ("ClusterRole", "Role"),
     "rbac.v1.Subject.kind": ("Group", "ServiceAccount", "User"),
+    "scheduling.v1.PriorityClass.preemptionPolicy": ("Never", "PreemptLowerPriority"),
     "storage.v1.StorageClass.reclaimPolicy": ("Delete", "Retain"),
 }
 """The words that fields take, by definition and field."""
@@ -68,6 +69,13 @@ _PLAIN: Mapping[str, Mapping[str, Any]] = {
 }
 _PORTS = ("containerPort", "hostPort", "nodePort", "port", "targetPort")
 _PORT: Mapping[str, Any] = {"minimum": 1, "maximum": 65535}
+_COUNTS = ("activeDeadlineSeconds", "backoffLimit", "completions", "minReadySeconds", "parallelism", "replicas")
+_NUMBERS: Mapping[str, Mapping[str, Any]] = {
+    **dict.fromkeys(_PORTS, _PORT),
+    **{key: {"minimum": 0} for key in (*_COUNTS, "terminationGracePeriodSeconds", "ttlSecondsAfterFinished")},
+    "weight": {"minimum": 1, "maximum": 100},
+}
+"""The limits of numbers, by field."""
 
 
 def versions_of(kind: str) -> tuple[str, ...]:
@@ -127,4 +135,4 @@ def _of(form: str, place: str) -> Mapping[str, Any]:
     if plain is None:
         return _schema(form)
     words = {"enum": [None, "", *WORDS[place]]} if place in WORDS else {}
-    return {**plain, **words, **(_PORT if place.rpartition(".")[2] in _PORTS else {})}
+    return {**plain, **words, **_NUMBERS.get(place.rpartition(".")[2], {})}

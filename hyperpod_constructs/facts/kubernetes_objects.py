@@ -32,6 +32,7 @@ Sources: https://github.com/kubernetes-sigs/aws-fsx-csi-driver and https://githu
 (as of 2026-11-28)
 """
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_BLOCK = re.compile(r"[0-9a-fA-F.:]+/\d{1,3}")
 _HIGHEST_PRIORITY = 1_000_000_000
 _Object = Mapping[str, Any]
 
@@ -169,6 +170,8 @@ def _volume(found: _Object, unknown: Unknown) -> Iterator[str]:
     for key in _ATTRIBUTES.get(driver or "", ()):
         if key not in attributes:
             yield f"spec.csi.volumeAttributes.{key} is missing; the driver {driver} needs it"
+    if "storage" not in mapping(part(found, "spec", "capacity")) and not unknown(part(found, "spec", "capacity")):
+        yield "spec.capacity.storage is missing"
     modes = items(part(found, "spec", "accessModes"))
     if driver == "ebs.csi.aws.com" and "ReadWriteMany" in modes and part(found, "spec", "volumeMode") != "Block":
         yield "spec.accessModes has 'ReadWriteMany', and a volume of EBS is of one node"
@@ -292,6 +295,28 @@ def _role(found: _Object, unknown: Unknown) -> Iterator[str]:
             yield f"rules.{index}.verbs has {strange[0]!r}; allowed: {', '.join(_VERBS)}"
 
 
+def _cluster_binding(found: _Object, unknown: Unknown) -> Iterator[str]:
+    if part(found, "roleRef", "kind") == "Role":
+        yield "roleRef.kind is 'Role'; allowed in a binding of the whole cluster: ClusterRole"
+    yield from _binding(found, unknown)
+
+
+def _ingress(found: _Object, unknown: Unknown) -> Iterator[str]:
+    paths = [path for rule in items(part(found, "spec", "rules")) for path in items(part(rule, "http", "paths"))]
+    for backend in (part(found, "spec", "defaultBackend"), *(part(path, "backend") for path in paths)):
+        given = {"name", "number"} & set(mapping(part(backend, "service", "port")))
+        if backend is not None and part(backend, "service") is not None and len(given) != 1:
+            yield f"a backend has {' and '.join(sorted(given)) or 'neither name nor number'} of a port; allowed: one of both"
+
+
+def _network_policy(found: _Object, unknown: Unknown) -> Iterator[str]:
+    for way, ends in (("ingress", "from"), ("egress", "to")):
+        for end in (one for rule in items(part(found, "spec", way)) for one in items(part(rule, ends))):
+            block = text(part(end, "ipBlock", "cidr"), unknown)
+            if block is not None and not _BLOCK.fullmatch(block):
+                yield f"spec.{way} has the block {block!r}; allowed: a block with its mask, such as 10.0.0.0/16"
+
+
 def _priority(found: _Object, unknown: Unknown) -> Iterator[str]:
     value = found.get("value")
     if isinstance(value, int) and value > _HIGHEST_PRIORITY:
@@ -305,9 +330,12 @@ def _budget(found: _Object, unknown: Unknown) -> Iterator[str]:
 
 _JUDGES: Mapping[str, Callable[[_Object, Unknown], Iterator[str]]] = {
     **dict.fromkeys(SELECTING, _selector),
-    **dict.fromkeys(("ClusterRoleBinding", "RoleBinding"), _binding),
+    "ClusterRoleBinding": _cluster_binding,
+    "RoleBinding": _binding,
     **dict.fromkeys(("ClusterRole", "Role"), _role),
     "CronJob": _cron,
+    "Ingress": _ingress,
+    "NetworkPolicy": _network_policy,
     "PersistentVolume": _volume,
     "PersistentVolumeClaim": _claim,
     "PodDisruptionBudget": _budget,

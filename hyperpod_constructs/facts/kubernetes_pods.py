@@ -57,6 +57,9 @@ def pod_faults(kind: str, place: tuple[str, ...], pods: _Object, unknown: Unknow
     for inner, container in containers_in(pods):
         yield from _of_container(".".join((*place, *inner)), container, unknown)
     yield from _of_mounts(kind, place, pods, unknown)
+    account = text(part(pods, "spec", "serviceAccountName"), unknown)
+    if account and not _ACCOUNT.fullmatch(account):
+        yield f"{at}.serviceAccountName is {account!r}; allowed: small letters, digits, '-' and '.'"
     for index, one in enumerate(items(part(pods, "spec", "tolerations"))):
         if part(one, "operator") == "Exists" and part(one, "value"):
             yield f"{at}.tolerations.{index} has the operator Exists and a value; allowed: one of both"
@@ -65,6 +68,7 @@ def pod_faults(kind: str, place: tuple[str, ...], pods: _Object, unknown: Unknow
 
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_ACCOUNT = re.compile(r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?")
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _HANDLERS = ("exec", "grpc", "httpGet", "tcpSocket")
 

@@ -108,6 +108,7 @@ def created(**more: Any) -> dict[str, Any]:
     return {"Prefix": "docker-hub", "AppliedFor": ("PULL_THROUGH_CACHE",), **more}
 
 
+CHART = "Custom::AWSCDK-EKS-HelmChart"
 SWITCH = {"Key": "load_balancing.cross_zone.enabled", "Value": "yes"}
 
 
@@ -451,6 +452,7 @@ def volume(**settings: Any) -> dict[str, Any]:
             {**targets("TCP"), "HealthCheckTimeoutSeconds": 45},
             {**targets("TCP"), "HealthCheckTimeoutSeconds": 45, "HealthCheckIntervalSeconds": 60},
         ),
+        (CHART, {"ServiceToken": "a", "Timeout": "1800s"}, {"ServiceToken": "a", "Timeout": "900s"}),
         (BALANCER, {"LoadBalancerAttributes": (SWITCH,)}, {"LoadBalancerAttributes": ({**SWITCH, "Value": "true"},)}),
         (BALANCER, idle("5000"), idle("4000")),
         (TARGETS, drained("7200"), drained("3600")),

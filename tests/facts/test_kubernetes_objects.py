@@ -13,6 +13,7 @@ from tools.generate_kubernetes_facts import TABLE, render
 
 CONTAINER: dict[str, Any] = {"name": "a", "image": "trainer:1"}
 PODS = {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [CONTAINER]}}
+CAPACITY = {"capacity": {"storage": "1Gi"}}
 SIZED = {"resources": {"requests": {"storage": "1Gi"}}}
 SPEC = {"replicas": 1, "selector": {"matchLabels": {"app": "a"}}, "template": PODS}
 
@@ -34,7 +35,10 @@ def written(kind: str = "Deployment", version: str = "apps/v1", **metadata: Any)
         ({**written(), "spec": {**SPEC, "replicas": -1}}, "spec.replicas"),
         ({**written("PersistentVolumeClaim", "v1"), "spec": {"accessModes": ["ReadWriteAll"], **SIZED}}, "spec.accessModes.0"),
         (
-            {**written("PersistentVolume", "v1"), "spec": {"persistentVolumeReclaimPolicy": "Keep"}},
+            {
+                **written("PersistentVolume", "v1"),
+                "spec": {"persistentVolumeReclaimPolicy": "Keep", "capacity": {"storage": "1Gi"}},
+            },
             "spec.persistentVolumeReclaimPolicy",
         ),
     ],
@@ -83,7 +87,7 @@ def service(*ports: dict[str, Any], **spec: Any) -> dict[str, Any]:
 
 def volume(driver: str, **spec: Any) -> dict[str, Any]:
     csi = {"driver": driver, "volumeHandle": "fs-1", "volumeAttributes": {"dnsname": "a", "mountname": "b"}}
-    return {**written("PersistentVolume", "v1"), "spec": {"csi": csi, **spec}}
+    return {**written("PersistentVolume", "v1"), "spec": {"csi": csi, "capacity": {"storage": "1Gi"}, **spec}}
 
 
 def role(group: str, resource: str) -> dict[str, Any]:
@@ -91,6 +95,18 @@ def role(group: str, resource: str) -> dict[str, Any]:
 
 
 SCHEME = "service.beta.kubernetes.io/aws-load-balancer-scheme"
+
+
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+def ingress(**port: Any) -> dict[str, Any]:
+    return plain("Ingress", "networking.k8s.io/v1", spec={"defaultBackend": {"service": {"name": "web", "port": port}}})
+
+
+def network_policy(block: str) -> dict[str, Any]:
+    spec = {"podSelector": {}, "ingress": [{"from": [{"ipBlock": {"cidr": block}}]}]}
+    return plain("NetworkPolicy", "networking.k8s.io/v1", spec=spec)
 
 
 def allowing(verb: str) -> dict[str, Any]:
@@ -178,6 +194,20 @@ WRONG = {
         },
         "spec.pytorchReplicaSpecs.Worker.template.spec.restart is unknown",
     ),
+    "a port by name and number": (ingress(name="http", number=80), "a backend has name and number of a port"),
+    "a block without a mask": (network_policy("10.0.0.0"), "spec.ingress has the block '10.0.0.0'"),
+    "less than none": ({**job(), "spec": {**job()["spec"], "parallelism": -2}}, "spec.parallelism is -2; allowed: 0 or more"),
+    "a binding of the cluster to a role": (
+        {**binding(kind="Group", name="a"), "kind": "ClusterRoleBinding"},
+        "roleRef.kind is 'Role'",
+    ),
+    "a name of an account": (job(serviceAccountName="Trainer_A"), "spec.template.spec.serviceAccountName is 'Trainer_A'"),
+    "a weight": (job(affinity={"podAffinity": {PREFERRED: [{"weight": 500, "podAffinityTerm": {"topologyKey": "a"}}]}}), "spec"),
+    "a volume without a size": (plain("PersistentVolume", "v1", spec={}), "spec.capacity.storage is missing"),
+    "a preemption": (
+        plain("PriorityClass", "scheduling.k8s.io/v1", value=1, preemptionPolicy="Always"),
+        "preemptionPolicy is 'Always'",
+    ),
     "a container without an image": (job({"name": "a"}), "spec.template.spec.containers.0.image is missing"),
     "a name of a container": (job({**CONTAINER, "name": "Trainer"}), "spec.template.spec.containers.0.name is 'Trainer'"),
     "a name of a port": (
@@ -259,6 +289,9 @@ RIGHT: dict[str, dict[str, Any]] = {
     "an object with a generated name": plain("ConfigMap", "v1", metadata={"generateName": "a-"}),
     "a kind of its own": written("Node", "v1"),
     "a toleration of all": job(tolerations=[{"operator": "Exists"}]),
+    "an ingress": ingress(number=80),
+    "a block": network_policy("10.0.0.0/16"),
+    "a priority without a value": plain("PriorityClass", "scheduling.k8s.io/v1", preemptionPolicy="Never"),
     "a probe": job({**CONTAINER, "livenessProbe": {"exec": {"command": ["true"]}, "periodSeconds": 5}}),
     "logs of pods": role("", "pods/log"),
 }

@@ -125,7 +125,7 @@ def _duration(place: str, data: Mapping[str, Value], name: str) -> Slips:
         yield Slip(f"{name} of {place} is {quoted(value)}", "a duration such as 30s, 5m or 1h")
 
 
-_OPERATORS = re.compile(r"[-+*/%^=<>!~]+(?:\s+[*/%^=<>!~]+)*")
+_OPERATORS = re.compile(r"[-+*/%^=<>!~&|]+(?:\s+[*/%^=<>!~&|]+)*")
 _OPERATOR = re.compile(r"(?:==|!=|>=|<=|[-+*/%^<>])[-+]*")
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 

@@ -40,7 +40,7 @@ def binding(kind: str = "Role", name: str = "jobs", group: str = f"{SPACE}-names
 
 
 def volume(claim: str | None = "fsx", name: str = "fsx-research") -> dict[str, Any]:
-    spec = {} if claim is None else {"claimRef": {"namespace": SPACE, "name": claim}}
+    spec = {"capacity": {"storage": "1Gi"}, **({} if claim is None else {"claimRef": {"namespace": SPACE, "name": claim}})}
     return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec}
 
 

@@ -34,6 +34,7 @@ def said(path: str, text: str) -> list[str]:
         ("maximum by (instance) (up)", "has the aggregation maximum"),
         ("up = 0", "has the operator ="),
         ("up >> 0", "has the operator >>"),
+        ("up > 0 && absent(up)", "has the operator &&"),
         ("avg(up) by instance", "has by without parentheses"),
         ("rates(up[5m])", "has the function rates; the nearest is rate"),
         ("sum(rate(up{job='a'}))", "has rate of up without a range"),
