@@ -79,4 +79,4 @@ def test_the_chart_is_for_the_region_of_its_stack(region: str, given: dict[str, 
 
 @pytest.mark.parametrize("text", ["[]", "{", {"Ref": "AWS::StackName"}])
 def test_unknown_values_are_not_judged(text: Any) -> None:
-    assert rules_of(edited(eks(), {"Chart/Values": text, TYPE: "ml.g4dn.xlarge"})) == []
+    assert rules_of(edited(eks(), {"Chart/Values": text, TYPE: "ml.g4dn.xlarge"}), rules="HP-CHT") == []
