@@ -61,3 +61,12 @@ Source: https://docs.aws.amazon.com/codepipeline/latest/userguide/action-referen
 
 PATHS = ("TemplatePath", "TemplateConfiguration")
 """Settings that name a file of an artifact, as ARTIFACT::FILE."""
+
+FORMS: Mapping[str, tuple[str, str]] = {
+    "FullRepositoryId": (r"(?!https?:|git@)[^/\s]+(/[^/\s]+)+(?<!\.git)", "OWNER/NAME, without an address"),
+    "BranchName": (r"(?!refs/).+", "the name of a branch, without refs/heads/"),
+}
+"""The forms of settings of sources, with words.
+
+Source: https://docs.aws.amazon.com/codepipeline/latest/userguide/action-reference-CodestarConnectionSource.html (as of 2026-11-28)
+"""

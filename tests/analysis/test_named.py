@@ -64,6 +64,13 @@ def pipe(source: str, target: str) -> dict[str, Any]:
     }
 
 
+def task(kind: str) -> dict[str, Any]:
+    return {
+        "Task": {"Type": "AWS::SSM::MaintenanceWindowTask", "Properties": {"TaskType": kind, "TaskArn": att("Clean")}},
+        "Clean": {"Type": "AWS::Lambda::Function", "Properties": {}},
+    }
+
+
 OF_STEPS = "StepFunctionStateMachineParameters"
 
 
@@ -98,6 +105,8 @@ FUNCTION = "arn:aws:lambda:us-west-2:123456789012:function:rotate"
         (nodes("CUSTOM"), ["Template"]),
         (manifest({"Ref": "Control"}), []),
         (manifest(att("Control")), ["Control"]),
+        (task("LAMBDA"), []),
+        (task("RUN_COMMAND"), ["Clean"]),
         (pipe("SqsQueueParameters", OF_STEPS), []),
         (pipe("KinesisStreamParameters", OF_STEPS), ["Jobs"]),
         (pipe("SqsQueueParameters", "LambdaFunctionParameters"), ["Steps"]),

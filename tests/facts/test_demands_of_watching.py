@@ -11,6 +11,11 @@ from hyperpod_constructs.facts.property_schemas import request_limits
 
 ALIAS, CONNECTION, WINDOW = "AWS::Lambda::Alias", "AWS::Events::Connection", "AWS::SSM::MaintenanceWindow"
 RECORDER, LOGS, IMAGES = "AWS::Config::ConfigurationRecorder", "AWS::Logs::LogGroup", "AWS::ImageBuilder::DistributionConfiguration"
+RECOVER, ANOMALIES = "arn:aws:automate:us-west-2:ec2:recover", "AWS::CE::AnomalySubscription"
+FAILING: dict[str, Any] = {
+    **{"MetricName": "StatusCheckFailed_System", "Namespace": "AWS/EC2", "Period": 60, "Statistic": "Maximum"},
+    **{"Threshold": 0, "ComparisonOperator": "GreaterThanThreshold", "EvaluationPeriods": 2},
+}
 AUDIT: dict[str, Any] = {"Operation": {"Audit": {}}}
 MASK: dict[str, Any] = {"Operation": {"Deidentify": {}}}
 TOKEN = {"ApiKeyAuthParameters": {"ApiKeyName": "X-Token", "ApiKeyValue": "a"}}
@@ -27,6 +32,18 @@ def recorded(**group: Any) -> dict[str, Any]:
 
 def protected(*statements: dict[str, Any]) -> dict[str, Any]:
     return {"DataProtectionPolicy": {"Name": "a", "Version": "2021-06-01", "Statement": statements}}
+
+
+def sent(values: str) -> dict[str, Any]:
+    return {"EventSelectors": ({"DataResources": ({"Type": "AWS::S3::Object", "Values": (values,)},)},)}
+
+
+def aimed(key: str) -> dict[str, Any]:
+    return {"Targets": ({"Key": key, "Values": ("research",)},)}
+
+
+def compared(option: str) -> dict[str, Any]:
+    return {"ThresholdExpression": f'{{"Dimensions": {{"Key": "ANOMALY_TOTAL_IMPACT_ABSOLUTE", "MatchOptions": ["{option}"]}}}}'}
 
 
 def image(name: str) -> dict[str, Any]:
@@ -52,6 +69,17 @@ def image(name: str) -> dict[str, Any]:
         (RECORDER, recorded(IncludeGlobalResourceTypes=True), recorded(IncludeGlobalResourceTypes=True, AllSupported=True)),
         (LOGS, protected(AUDIT), protected(AUDIT, MASK)),
         (LOGS, protected(MASK), protected(AUDIT, MASK)),
+        ("AWS::Scheduler::Schedule", {"StartDate": "2027-05-01"}, {"StartDate": "2027-05-01T00:00:00Z"}),
+        (
+            "AWS::CloudWatch::Alarm",
+            {**FAILING, "AlarmActions": (RECOVER,)},
+            {**FAILING, "AlarmActions": (RECOVER,), "Dimensions": ({"Name": "InstanceId"},)},
+        ),
+        ("AWS::SSM::Association", aimed("tags:team"), aimed("tag:team")),
+        ("AWS::CloudTrail::Trail", sent("arn:aws:s3:::data"), sent("arn:aws:s3:::data/")),
+        ("AWS::CloudTrail::Trail", sent("arn:aws:s3:::data"), sent("arn:aws:s3")),
+        ("AWS::CodePipeline::Pipeline", {"Triggers": ({},), "PipelineType": "V1"}, {"Triggers": ({},), "PipelineType": "V2"}),
+        (ANOMALIES, compared("GREATER_THAN"), compared("GREATER_THAN_OR_EQUAL")),
         (IMAGES, image("training"), image("training-{{imagebuilder:buildDate}}")),
     ],
 )

@@ -19,7 +19,7 @@ from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts.log_groups import MADE_BY_SERVICES
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_int
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_bool, as_int
 
 _BUCKET, _ATTACHMENT = "AWS::S3::Bucket", "AWS::SecretsManager::SecretTargetAttachment"
 _LOGS, _MAPPING = "AWS::Logs::LogGroup", "AWS::Lambda::EventSourceMapping"
@@ -106,13 +106,26 @@ def alias(resource: Resource) -> Slips:
     """A qualifier is a version, or an alias that the function has."""
     key = "TargetFunctionArn" if resource.type == _URL else "FunctionName"
     function, name = resource_of(resource.get(key), "AWS::Lambda::Function"), known(resource.get("Qualifier"))
+    yield from _alias(function, name, "Qualifier")
+
+
+def qualified(resource: Resource) -> Slips:
+    """The alias behind the name or the ARN of a function."""
+    given = resource.get("FunctionName")
+    parts = given.parts if isinstance(given, Text) else ()
+    if len(parts) == 2 and isinstance(parts[0], Reference) and isinstance(parts[1], str) and parts[1].startswith(":"):
+        yield from _alias(resource_of(parts[0], "AWS::Lambda::Function"), parts[1][1:], "FunctionName")
+
+
+def _alias(function: Resource | None, name: str | None, key: str) -> Slips:
+    """An alias that a function has."""
     if function is None or name is None or name == "$LATEST" or name.isdecimal():
         return
     names = [known(one.get("Name")) for one in function.template.model.resources("AWS::Lambda::Alias")]
     if None not in names and name not in names:
         said = [one for one in names if one is not None]
         message = f"{function.logical_id} has no alias {name!r}{meant(name, said)}"
-        yield Slip(message, listed(said) if said else "$LATEST, or an alias of the function", ("Qualifier",), name)
+        yield Slip(message, listed(said) if said else "$LATEST, or an alias of the function", (key,), name)
 
 
 def _name_of_service(group: Resource) -> Slips:
@@ -143,7 +156,8 @@ def log_group(resource: Resource) -> Slips:
 
 
 def event_source(resource: Resource) -> Slips:
-    """A queue does not call a function more often at once than the function may run."""
+    """A queue calls a function that is there, and not more often at once than the function may run."""
+    yield from qualified(resource)
     most, function = as_int(resource.get("ScalingConfig", "MaximumConcurrency")), resource_of(resource.get("FunctionName"))
     reserved = None if function is None else as_int(function.get("ReservedConcurrentExecutions"))
     if function is not None and most is not None and reserved is not None and reserved < most:
@@ -157,6 +171,7 @@ WHOLES: Mapping[str, WholeJudge] = {
     _INVOCATIONS: alias,
     _URL: alias,
     _MAPPING: event_source,
+    "AWS::Lambda::Permission": qualified,
     _BUCKET: bucket,
     _LOGS: log_group,
     _ATTACHMENT: attachment,

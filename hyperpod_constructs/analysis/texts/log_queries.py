@@ -56,5 +56,15 @@ def identifiers(group: Resource) -> Slips:
                 return
 
 
+def protection(group: Resource) -> Slips:
+    """A policy that masks what it audits: both statements have the same identifiers."""
+    yield from identifiers(group)
+    path = ("DataProtectionPolicy", "Statement")
+    lists = [[known(one) for _, one in entries(mapping(one).get("DataIdentifier", ABSENT))] for _, one in entries(group.get(*path))]
+    if len(lists) == 2 and not any(None in one for one in lists) and sorted(map(str, lists[0])) != sorted(map(str, lists[1])):
+        message = "the statement that masks has other identifiers than the one that audits"
+        yield Slip(message, "the same identifiers in both", (*path, 1, "DataIdentifier"))
+
+
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {_QUERY: definition, _GROUP: identifiers}
+WHOLES: Mapping[str, WholeJudge] = {_QUERY: definition, _GROUP: protection}

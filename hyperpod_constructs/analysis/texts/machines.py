@@ -39,6 +39,7 @@ from hyperpod_constructs.templates.values import ABSENT, Value, as_int
 MACHINE = "AWS::StepFunctions::StateMachine"
 _MOST_STATES, _DEEPEST = 1000, 10
 _MOST_SECONDS, _EXPRESS_SECONDS = 99_999_999, 300
+_SECONDS = ("Seconds", "TimeoutSeconds", "HeartbeatSeconds")
 _PLACE = re.compile(r"\$\{([\w.-]{1,255})\}")
 _WAITING = ".waitForTaskToken"
 
@@ -56,6 +57,7 @@ def state_machine(resource: Resource) -> Slips:
     elif isinstance(data, Mapping):
         found = [*_machine(data, "", 0, _language(data, JSON_PATH)), *_places(text or data, given)]
         found += [*_twice(data), *_kind(data, known(resource.get("StateMachineType")))]
+        found += _numbers(data) if key == "DefinitionString" else []
         yield from (slip.below(key) for slip in sorted(found, key=lambda one: one.dead)[:1])
     yield from _logging(resource)
 
@@ -84,6 +86,16 @@ def _twice(data: Mapping[str, Value]) -> Iterator[Slip]:
             yield Slip(f"two states are named {one.name!r}", "different names in the whole machine")
             return
         seen.add(one.name)
+
+
+def _numbers(data: Mapping[str, Value]) -> list[Slip]:
+    """Seconds that a definition in JSON has as a text."""
+    written = [(one, key, one.value.get(key)) for one in all_states(data) for key in _SECONDS]
+    return [
+        Slip(f"the state {one.name!r} has {key} {quoted(value)}, a text", value)
+        for one, key, value in written
+        if isinstance(value, str) and value.isdecimal()
+    ][:1]
 
 
 def _texts(value: Value, depth: int) -> Iterator[str]:
@@ -213,6 +225,8 @@ def _whole(state: Mapping[str, Value], kind: str) -> Iterator[Slip]:
             yield Slip("has Next and End", "one of the two")
     if kind == "Choice" and not state.get("Choices"):
         yield Slip("has no Choices", "a list of choices")
+    if kind == "Choice" and any(isinstance(one, Mapping) and "Next" not in one for _, one in entries(state.get("Choices"))):
+        yield Slip("has a choice without Next", "the name of a state")
     if kind == "Task" and state.get("Resource", ABSENT) is ABSENT:
         yield Slip("has no Resource", "the ARN of a task")
     for key in PATHS:
@@ -240,6 +254,8 @@ def _tries(state: Mapping[str, Value]) -> Iterator[Slip]:
             yield from _errors(key, [one for one in errors if one])
             if "States.ALL" in errors and (len(errors) > 1 or index < len(rules) - 1):
                 yield Slip(f"has States.ALL in {key} beside or before other errors", "States.ALL alone, in the last rule")
+        if key == "Catch" and any(rule and "Next" not in rule for rule in rules):
+            yield Slip("has a Catch without Next", "the name of a state")
         for rule in rules:
             rate, wait = rule.get("BackoffRate", 2), as_int(rule.get("IntervalSeconds", 1))
             if isinstance(rate, int | float) and not isinstance(rate, bool) and rate < 1:

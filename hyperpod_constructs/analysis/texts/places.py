@@ -158,7 +158,8 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "companions": {
         "AWS::CloudTrail::Trail": "IsLogging",
         "AWS::Lambda::EventInvokeConfig": "Qualifier",
-        "AWS::Lambda::EventSourceMapping": "ScalingConfig",
+        "AWS::Lambda::EventSourceMapping": "",
+        "AWS::Lambda::Permission": "FunctionName",
         "AWS::Lambda::Url": "Qualifier",
         "AWS::Logs::LogGroup": "",
         "AWS::S3::Bucket": "",

@@ -14,7 +14,7 @@ from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.texts.arns import arn_of
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
-from hyperpod_constructs.facts.release_pipelines import ARTIFACTS, CAPABILITIES, CONFIGURATION, MODES, PATHS, SOURCE, VERSION
+from hyperpod_constructs.facts.release_pipelines import ARTIFACTS, CAPABILITIES, CONFIGURATION, FORMS, MODES, PATHS, SOURCE, VERSION
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_int
@@ -52,9 +52,18 @@ def pipeline(resource: Resource) -> Slips:
         for number, stage in enumerate(stages)
         for index, one in entries(stage.get("Actions", ABSENT))
     ]
-    yield from [*_names(stages), *_sources(actions), *_artifacts(actions), *(slip for one in actions for slip in _settings(one))][
-        :1
-    ]
+    found = [*_names(stages), *_sources(actions), *_artifacts(actions), *(slip for one in actions for slip in _settings(one))]
+    yield from (found or list(_triggers(resource, actions)))[:1]
+
+
+def _triggers(resource: Resource, actions: list[_Action]) -> Iterator[Slip]:
+    """What starts a pipeline is a source of it."""
+    names = [known(one.value.get("Name", ABSENT)) for one in actions if one.kind[0] == SOURCE]
+    for index, one in entries(resource.get("Triggers")):
+        name = known(mapping(mapping(one).get("GitConfiguration", ABSENT)).get("SourceActionName", ABSENT))
+        if name is not None and None not in names and name not in names:
+            path = ("Triggers", index, "GitConfiguration", "SourceActionName")
+            yield Slip(f"no source is named {name!r}{meant(name, filter(None, names))}", listed(names), path, name)
 
 
 def _names(stages: list[Mapping[str, Value]]) -> Iterator[Slip]:
@@ -112,7 +121,7 @@ def _settings(action: _Action) -> Iterator[Slip]:
         if isinstance(given, Mapping) and name not in given:
             message = f"an action of {provider} has no {name}{meant(name, given)}"
             yield Slip(message, listed(CONFIGURATION[category, provider]), (*action.path, "Configuration"))
-    yield from (slip.below(*action.path) for slip in (*_kind(action), *_stack(action), *_told(action)))
+    yield from (slip.below(*action.path) for slip in (*_kind(action), *_forms(action), *_stack(action), *_told(action)))
 
 
 def _kind(action: _Action) -> Iterator[Slip]:
@@ -128,6 +137,15 @@ def _kind(action: _Action) -> Iterator[Slip]:
         yield Slip("a build of several artifacts has no PrimarySource", listed(filter(None, taken)), ("Configuration",))
     elif first is not None and None not in taken and first not in taken:
         yield Slip(f"the build takes no artifact {first!r}", listed(taken), ("Configuration", "PrimarySource"), first)
+
+
+def _forms(action: _Action) -> Iterator[Slip]:
+    """Settings of a source in their forms."""
+    given = mapping(action.value.get("Configuration", ABSENT))
+    for name, (form, words) in FORMS.items() if action.kind[0] == SOURCE else ():
+        text = known(given.get(name, ABSENT))
+        if text and re.fullmatch(form, text) is None:
+            yield Slip(f"{name} is {text!r}", words, ("Configuration", name), text)
 
 
 def _stack(action: _Action) -> Iterator[Slip]:

@@ -153,3 +153,17 @@ def test_fails_package_that_is_not_there(old: str, new: str, message: str) -> No
     (wrong,) = said(SCRIPT.replace(old, new))
     assert message in wrong
     assert said(SCRIPT.replace(old, new), Layers=["arn:aws:lambda:us-west-2:123456789012:layer:sdk:1"]) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"FunctionName": {"Fn::Sub": "${Keep}:live"}}, []),
+        ({"FunctionName": {"Fn::Sub": "${Keep}:prod"}}, ["FromJobs: Keep has no alias 'prod'"]),
+    ],
+)
+def test_an_event_source_calls_an_alias_that_is_there(given: dict[str, Any], expected: list[str]) -> None:
+    whole = template()
+    whole["Resources"]["FromJobs"]["Properties"].update(given)
+    whole["Resources"]["Live"] = resource("AWS::Lambda::Alias", Name="live", FunctionName={"Ref": "Keep"}, FunctionVersion="1")
+    assert found(whole) == expected

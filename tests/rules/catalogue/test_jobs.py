@@ -181,6 +181,18 @@ def models(**changes: Any) -> dict[str, Any]:
     return {"Models/PipelineDefinition/PipelineDefinitionBody": {"Fn::Sub": json.dumps({**MODELS, **changes})}}
 
 
+def triggered(name: str) -> dict[str, Any]:
+    started = {"ProviderType": "CodeStarSourceConnection", "GitConfiguration": {"SourceActionName": name}}
+    return {"Release/Triggers": [started], "Release/PipelineType": "V2"}
+
+
+def connected(repository: str) -> dict[str, Any]:
+    connection = "arn:aws:codeconnections:us-west-2:123456789012:connection/0f1d2c3b-4a59-4687-8796-a5b4c3d2e1f0"
+    given = {"ConnectionArn": connection, "FullRepositoryId": repository, "BranchName": "main"}
+    kind = {"Category": "Source", "Owner": "AWS", "Provider": "CodeStarSourceConnection", "Version": "1"}
+    return {"Release/Stages/0/Actions/0": {**SOURCE, "ActionTypeId": kind, "Configuration": given}}
+
+
 STACKED = "Release/Stages/1/Actions/1/Configuration"
 MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"Source/ScalingConfig/MaximumConcurrency": 11}, "calls Count 11 times at once, and 10 are reserved"),
@@ -198,6 +210,8 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"Release/Stages/0/Actions/0/Configuration": {"S3Bucket": "code", "S3Key": "a"}}, "an action of S3 has no S3ObjectKey"),
     ({"Release/Stages/1/Actions/0/Configuration/ProjectName": att("Build")}, "ProjectName is Arn of Build"),
     ({"Release/Stages/1/Actions/0/ActionTypeId/Version": "2"}, "AWS has no version 2 of this action"),
+    (triggered("Code"), "no source is named 'Code'"),
+    (connected("https://github.com/team/jobs"), "FullRepositoryId is 'https://github.com/team/jobs'"),
     ({f"{STACKED}/ActionMode": "CREATE"}, "CloudFormation has no mode CREATE"),
     ({f"{STACKED}/StackName": REMOVED}, "the mode CREATE_UPDATE has no StackName"),
     ({f"{STACKED}/Capabilities": "CAPABILITY_IAMS"}, "there is no capability CAPABILITY_IAMS; the nearest is CAPABILITY_IAM"),
@@ -243,6 +257,8 @@ def test_fails_a_mistake(changes: dict[str, Any], message: str) -> None:
         {"Build/Source/BuildSpec": "builds/image.yaml"},
         {"Recorder/RecordingGroup": {"AllSupported": True}, "Versions/Scope/ComplianceResourceTypes": ["AWS::IAM::Role"]},
         {"Place/InstanceTypes": ["m7i.large", "m7g.large"]},
+        triggered("S3"),
+        connected("team/jobs"),
         {"Build/Source/BuildSpec": {"Fn::Sub": SPEC.replace("build:", "${AWS::Region}:")}},
         {"Release/Stages/1/Actions/0/InputArtifacts/0/Name": {"Ref": "AWS::StackName"}},
         {"Features/FeatureDefinitions": {"Ref": "AWS::NoValue"}},

@@ -195,3 +195,26 @@ def test_parameters_are_of_the_kinds_that_an_operation_takes(given: dict[str, An
     machine = {"QueryLanguage": "JSONPath", "StartAt": "A", "States": {"A": {**task, "End": True}}}
     found = [one.message for one in findings(edited(BASE, {"Express/Definition": machine}), rules="HP-TXT")]
     assert [one for one in found if "NodeIds" in one] == expected
+
+
+WAITING = {"StartAt": "A", "States": {"A": {"Type": "Wait", "Seconds": 60, "Next": "B"}, "B": {"Type": "Succeed"}}}
+LOOK = {"Type": "Task", "Resource": f"{SDK}sagemaker:listClusters", "End": True, "Catch": [{"ErrorEquals": ["States.ALL"]}]}
+
+
+@pytest.mark.parametrize(
+    ("machine", "expected"),
+    [
+        (WAITING, []),
+        ({**WAITING, "States": {**WAITING["States"], "A": {"Type": "Wait", "Seconds": "60", "Next": "B"}}}, ["has Seconds '60'"]),  # type: ignore[dict-item]
+        ({"StartAt": "A", "States": {"A": LOOK}}, ["has a Catch without Next"]),
+        (
+            {"StartAt": "A", "States": {"A": {"Type": "Choice", "Choices": [{"Variable": "$.a", "IsNull": True}]}}},
+            ["has a choice without Next"],
+        ),
+    ],
+)
+def test_states_go_on_and_wait_for_numbers(machine: dict[str, Any], expected: list[str]) -> None:
+    steps = resource(MACHINE, RoleArn=ROLE, DefinitionString=json.dumps(machine))
+    found = [one.message for one in findings({"Resources": {"Steps": steps}}, rules="HP-TXT")]
+    assert len(found) == len(expected)
+    assert all(words in one for words, one in zip(expected, found, strict=True))

@@ -401,3 +401,15 @@ def test_what_a_policy_finds_is_known_by_its_name(name: str, expected: list[str]
     template: Template = {"Resources": {"Lines": resource("AWS::Logs::LogGroup", RetentionInDays=7, DataProtectionPolicy=policy)}}
     found = [one.message.rpartition(" ")[2] for one in findings(template, rules="HP-TXT")]
     assert found == expected
+
+
+def test_fails_mask_of_other_data_than_those_that_are_audited() -> None:
+    of = [[f"arn:aws:dataprotection::aws:data-identifier/{name}"] for name in ("EmailAddress", "IpAddress")]
+    statements = [
+        {"DataIdentifier": of[0], "Operation": {"Audit": {"FindingsDestination": {}}}},
+        {"DataIdentifier": of[1], "Operation": {"Deidentify": {"MaskConfig": {}}}},
+    ]
+    policy = {"Name": "lines", "Version": "2021-06-01", "Statement": statements}
+    lines = resource("AWS::Logs::LogGroup", RetentionInDays=7, DataProtectionPolicy=policy)
+    (found,) = findings({"Resources": {"Lines": lines}}, rules="HP-TXT")
+    assert "has other identifiers than the one that audits" in found.message
