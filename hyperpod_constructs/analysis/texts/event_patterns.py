@@ -280,6 +280,19 @@ def _details(type_: str, detail: Value) -> Slips:
                 dead=True,
             )
 
+    yield from _calls(type_, detail)
+
+
+def _calls(type_: str, detail: Mapping[str, Value]) -> Slips:
+    """The names of calls of one service."""
+    sources, names = (literals(detail.get(key, ABSENT)) for key in ("eventSource", "eventName"))
+    if type_ == events.API_CALL and len(sources) == 1 and names:
+        from hyperpod_constructs.analysis.texts.trail_names import lost_names  # few patterns are for calls
+
+        for name, near in lost_names(sources[0], names):
+            path = ("detail", "eventName", names.index(name))
+            yield Slip(f"no call is named {name}; the nearest is {near}", near, path, name, dead=True)
+
 
 def _arns(detail: Mapping[str, Value]) -> Iterator[tuple[str, int, Value]]:
     """What is no ARN, in fields that have some."""

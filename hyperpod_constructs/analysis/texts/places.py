@@ -105,6 +105,7 @@ MODULES: Mapping[str, Topic] = {
     "suricata": Topic.DOCUMENT,
     "table_keys": Topic.CODE,
     "thresholds": Topic.ALARM,
+    "trail_names": Topic.LOGS,
     "user_data": Topic.SCRIPT,
 }
 """The modules with judges, and the topic of each."""
@@ -290,6 +291,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     },
     "suricata": {"AWS::NetworkFirewall::FirewallPolicy": "", "AWS::NetworkFirewall::RuleGroup": "RuleGroup"},
     "thresholds": {"AWS::CloudWatch::Alarm": "Threshold"},
+    "trail_names": {"AWS::Logs::MetricFilter": "FilterPattern"},
     "user_data": {
         "AWS::EC2::Instance": "UserData",
         "AWS::EC2::LaunchTemplate": "LaunchTemplateData",

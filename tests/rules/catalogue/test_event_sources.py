@@ -167,3 +167,27 @@ def test_an_event_source_calls_an_alias_that_is_there(given: dict[str, Any], exp
     whole["Resources"]["FromJobs"]["Properties"].update(given)
     whole["Resources"]["Live"] = resource("AWS::Lambda::Alias", Name="live", FunctionName={"Ref": "Keep"}, FunctionVersion="1")
     assert found(whole) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "near"),
+    [
+        ("sagemaker.amazonaws.com", "DeleteCluster", ""),
+        ("sagemaker.amazonaws.com", "DeleteHyperPodCluster", "DeleteCluster"),
+        ("lambda.amazonaws.com", "UpdateFunctionCode20150331v2", ""),
+        ("signin.amazonaws.com", "ConsoleLogin", ""),
+        ("kms.amazonaws.com", "RotateKey", ""),
+    ],
+)
+def test_names_of_calls_are_operations(source: str, name: str, near: str) -> None:
+    detail = {"eventSource": [source], "eventName": [name]}
+    lines = f'{{ ($.eventSource = "{source}") && ($.eventName = "{name}") }}'
+    metric = {"MetricNamespace": "Team", "MetricName": "Calls", "MetricValue": "1"}
+    pattern = {"source": [f"aws.{source.partition('.')[0]}"], "detail-type": ["AWS API Call via CloudTrail"], "detail": detail}
+    target = {"Id": "a", "Arn": "arn:aws:sns:us-west-2:123456789012:alerts"}
+    whole = {
+        "Rule": resource("AWS::Events::Rule", EventPattern=pattern, Targets=[target]),
+        "Count": resource("AWS::Logs::MetricFilter", LogGroupName="trail", FilterPattern=lines, MetricTransformations=[metric]),
+    }
+    said = [f"{of}: no call is named {name}; the nearest is {near}" for of in ("Rule", "Count")] if near else []
+    assert sorted(found({"Resources": whole})) == sorted(said)
