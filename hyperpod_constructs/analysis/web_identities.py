@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.policy_document import Statement, listed, statements_of
 from hyperpod_constructs.facts.addons import AUDIENCE, SUBJECT
 from hyperpod_constructs.templates.globs import glob
@@ -103,3 +104,20 @@ def is_subject(text: str) -> bool:
     """Whether a text may fit a subject of pods; one with wildcards, by what stands before them."""
     before, *others = _WILD.split(text)
     return bool(_OF_POD.fullmatch(text)) if not others else before.startswith(SUBJECT) or SUBJECT.startswith(before)
+
+
+def mistake_in_claims(role: Resource) -> str | None:
+    """What the trust of a role demands that no token says, in words."""
+    address = with_scheme(role)
+    if address is not None:
+        return f"{address.attribute} begins with https://, and claims and providers are named without it"
+    for one in trust_of(role):
+        foreign = foreign_audiences(one)
+        if foreign is not None:
+            return f"{foreign[0].logical_id} takes no token for {enumerated(foreign[1])}"
+        for key, value in claims_of(one) if one.effect == "Allow" and is_of_pods(one) else ():
+            texts = [text for text in map(as_str, listed(value)) if text is not None]
+            is_right = {"aud": is_audience, "sub": is_subject}.get(key.rpartition(":")[2])
+            if is_right is not None and len(texts) == len(listed(value)) and not any(map(is_right, texts)):
+                return f"no token of a pod has {enumerated(texts)} as its {key.rpartition(':')[2]}"
+    return None

@@ -7,22 +7,17 @@ from collections.abc import Iterator, Mapping
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.addons import Addon, addons
 from hyperpod_constructs.analysis.iam import ROLE
-from hyperpod_constructs.analysis.policy_document import listed
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.web_identities import (
     CLUSTER,
     PROVIDER,
     claims_of,
-    foreign_audiences,
-    is_audience,
     is_of_account,
-    is_of_pods,
     is_of_services_alone,
-    is_subject,
+    mistake_in_claims,
     names_provider,
     subjects_of,
     trust_of,
-    with_scheme,
 )
 from hyperpod_constructs.facts.addons import AUDIENCE, SUBJECT, subjects
 from hyperpod_constructs.rules.finding import Hit, hit
@@ -111,20 +106,8 @@ def roles_are_for_the_accounts_of_addons(addon: Addon) -> Iterator[Hit]:
     allowed=f"{AUDIENCE}; {SUBJECT}NAMESPACE:ACCOUNT",
     source=f"{_EKS_GUIDE}associate-service-account-role.html",
 )
-def trust_is_for_tokens_of_pods(role: Resource) -> str | None:
-    address = with_scheme(role)
-    if address is not None:
-        return f"{address.attribute} begins with https://, and claims and providers are named without it"
-    for one in trust_of(role):
-        foreign = foreign_audiences(one)
-        if foreign is not None:
-            return f"{foreign[0].logical_id} takes no token for {enumerated(foreign[1])}"
-        for key, value in claims_of(one) if one.effect == "Allow" and is_of_pods(one) else ():
-            texts = [text for text in map(as_str, listed(value)) if text is not None]
-            is_right = {"aud": is_audience, "sub": is_subject}.get(key.rpartition(":")[2])
-            if is_right is not None and len(texts) == len(listed(value)) and not any(map(is_right, texts)):
-                return f"no token of a pod has {enumerated(texts)} as its {key.rpartition(':')[2]}"
-    return None
+def trust_is_for_tokens(role: Resource) -> str | None:
+    return mistake_in_claims(role)
 
 
 @warning(
