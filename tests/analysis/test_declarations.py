@@ -133,3 +133,21 @@ def test_a_value_may_have_variables_of_a_shell(value: str, count: int) -> None:
 @pytest.mark.parametrize(("name", "count"), [("a-b:c", 0), ("a b", 1), ("a_b", 1), ("", 1)])
 def test_exports_have_names(name: str, count: int) -> None:
     assert len([*wrong_parts(model(Outputs={"It": {"Value": "a", "Export": {"Name": name}}}))]) == count
+
+
+def test_a_mistake_of_a_condition_stands_at_what_it_decides_on() -> None:
+    conditions = {"IsLive": {"Condition": "IsReady"}, "IsReady": {"Fn::Not": [{"Fn::Equals": ["a", "b"]}, "a"]}}
+    more = {"Spare": {**TOPIC, "Condition": "IsLive"}}
+    (found,) = wrong_calls(model(Conditions=conditions, more=more))
+    assert found.owner.logical_id == "Spare"
+    assert found.message.endswith("in condition IsReady")
+    (alone,) = wrong_calls(model(Conditions={"IsReady": conditions["IsReady"]}))
+    assert alone.owner.logical_id == "IsReady"
+
+
+def test_a_mistake_of_a_rule_stands_at_its_parameter() -> None:
+    stage = {"Parameters": {"Stage": {"Type": "String"}}}
+    rule = {"RuleCondition": {"Fn::Equals": [{"Ref": "Stage"}, "a"]}, "Assertions": [{"AssertDescription": "a"}]}
+    assert [one.owner.logical_id for one in wrong_parts(model(Rules={"Live": rule}, **stage))] == ["Stage"]
+    alone = {"Assertions": [{"AssertDescription": "a"}]}
+    assert [one.owner.logical_id for one in wrong_parts(model(Rules={"Live": alone}, **stage))] == ["Live"]

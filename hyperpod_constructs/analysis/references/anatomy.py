@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from hyperpod_constructs.analysis.references.places import Misreference, entry, section
+from hyperpod_constructs.analysis.references.places import Misreference, entry, section, settled
 from hyperpod_constructs.analysis.schema.judge import violations
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.facts.data_holders import SNAPSHOT_TYPES
@@ -96,7 +96,7 @@ def wrong_parts(model: Model) -> Iterator[Misreference]:
             if isinstance(output, dict):
                 yield from _of_output(entry(template, "Outputs", name), output)
         for name, rule in section(template, "Rules").items():
-            yield from _of_rule(entry(template, "Rules", name), rule)
+            yield from map(settled, _of_rule(entry(template, "Rules", name), rule))
         yield from _of_template(template)
 
 

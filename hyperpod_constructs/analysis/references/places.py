@@ -127,7 +127,51 @@ def once(mistakes: Iterable[Misreference]) -> Iterator[Misreference]:
         owners = list(dict.fromkeys(one.owner for one in same))
         first, others = same[0], [owner for owner in owners if owner is not same[0].owner]
         more = f"; the same in {enumerated(owner.logical_id for owner in others)}" if others else ""
-        yield replace(first, message=f"{first.message}{more}", covers=tuple(others))
+        yield settled(replace(first, message=f"{first.message}{more}", covers=tuple(others)))
+
+
+def settled(one: Misreference) -> Misreference:
+    """A mistake of a condition or a rule at what it decides on, where an acknowledgement can stand; it says which one."""
+    user = _user(one.owner)
+    if user is None:
+        return one
+    what, name = one.owner.type.lower(), one.owner.logical_id
+    said = one.message if f"{what} {name}" in one.message else f"{one.message}, in {what} {name}"
+    return replace(one, owner=user, path=(), message=said)
+
+
+def _user(owner: Resource) -> Resource | None:
+    """The first resource or output with a condition, or the first parameter of a rule; `None` for another place, or without one."""
+    template, names_of = owner.template, set[str]()
+    if owner.type == "Rule":
+        parameters = section(template, "Parameters")
+        named = (name for name in _named(section(template, "Rules").get(owner.logical_id), "Ref") if name in parameters)
+        return next((entry(template, "Parameters", name) for name in named), None)
+    waiting = [owner.logical_id] if owner.type == "Condition" else []
+    while waiting:
+        name = waiting.pop()
+        if name not in names_of:
+            names_of.add(name)
+            waiting += [one for one, written in section(template, "Conditions").items() if name in _named(written, "Condition")]
+    outputs = ((entry(template, "Outputs", name), written) for name, written in section(template, "Outputs").items())
+    places = [*((one, one.raw) for one in template.resources), *outputs] if names_of else []
+    return next(
+        (place for place, raw in places if not names_of.isdisjoint({*_named(raw, "Condition"), *_named(raw, "Fn::If")})), None
+    )
+
+
+def _named(raw: object, key: str) -> Iterator[str]:
+    """The names that a function takes anywhere in a value."""
+    waiting = [raw]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += reversed(value)
+        elif isinstance(value, dict):
+            argument = value.get(key)
+            first = argument[0] if isinstance(argument, list) and argument else argument
+            yield from (first,) if isinstance(first, str) else ()
+            waiting += reversed(value.values())
 
 
 def _of_template(template: Template) -> Iterator[Call]:
