@@ -90,3 +90,35 @@ UPDATE_POLICIES: Mapping[str, Schema] = {
     "AWS::OpenSearchService::Domain": {"properties": {"EnableVersionUpgrade": _BOOLEAN}},
 }
 """The update policies by type; other types have none."""
+
+_TEXT: Schema = {"type": ["string", "object", "array", "boolean", "number"]}
+_OBJECT: Schema = {"type": "object"}
+CONFIG: Schema = {
+    "properties": {
+        "commands": {
+            "type": "object",
+            "additionalProperties": {
+                "properties": dict.fromkeys(("command", "cwd", "env", "ignoreErrors", "test", "waitAfterCompletion"), _TEXT),
+                "required": ["command"],
+            },
+        },
+        "files": {
+            "type": "object",
+            "additionalProperties": {
+                "properties": dict.fromkeys(
+                    ("authentication", "content", "context", "encoding", "group", "mode", "owner", "source"), _TEXT
+                ),
+                "dependentExcluded": {"content": ["source"]},
+            },
+        },
+        "groups": _OBJECT,
+        "packages": _OBJECT,
+        "services": {"properties": dict.fromkeys(("systemd", "sysvinit", "windows"), _OBJECT)},
+        "sources": _OBJECT,
+        "users": _OBJECT,
+    }
+}
+"""A config of cfn-init.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-init.html
+"""

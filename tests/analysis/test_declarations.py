@@ -151,3 +151,26 @@ def test_a_mistake_of_a_rule_stands_at_its_parameter() -> None:
     assert [one.owner.logical_id for one in wrong_parts(model(Rules={"Live": rule}, **stage))] == ["Stage"]
     alone = {"Assertions": [{"AssertDescription": "a"}]}
     assert [one.owner.logical_id for one in wrong_parts(model(Rules={"Live": alone}, **stage))] == ["Live"]
+
+
+INSTALL = {"packages": {"yum": {"git": []}}, "commands": {"a": {"command": "slurmd -V", "cwd": "/tmp"}}}
+
+
+@pytest.mark.parametrize(
+    ("init", "count"),
+    [
+        ({"config": INSTALL}, 0),
+        ({"configSets": {"all": ["install"]}, "install": INSTALL}, 0),
+        ({"configSets": {"all": ["install", "start"]}, "install": INSTALL}, 1),
+        ({"configSets": {"all": [{"ConfigSet": "first"}], "first": ["install"]}, "install": INSTALL}, 0),
+        ({"configSets": {"all": [{"ConfigSet": "second"}]}, "install": INSTALL}, 1),
+        ({"config": {"package": {"yum": {}}}}, 1),
+        ({"config": {"commands": {"a": {"comand": "ls"}}}}, 1),
+        ({"config": {"files": {"/etc/a": {"content": "a", "source": "b"}}}}, 1),
+        ({"config": {"files": {"/etc/a": {"content": {"Fn::Sub": "${AWS::Region}"}, "mode": "000644"}}}}, 0),
+        ({"config": {"services": {"systemd": {"slurmd": {"enabled": True}}}}}, 0),
+    ],
+)
+def test_cfn_init_finds_its_configs(init: dict[str, Any], count: int) -> None:
+    more = {"Box": {"Type": "AWS::EC2::Instance", "Metadata": {"AWS::CloudFormation::Init": init}}}
+    assert len([*wrong_parts(model(more=more))]) == count

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from hyperpod_constructs.analysis.references.init import wrong_init
 from hyperpod_constructs.analysis.references.places import Misreference, entry, section, settled
 from hyperpod_constructs.analysis.schema.judge import violations
 from hyperpod_constructs.analysis.schema.violation import listed, meant
@@ -89,6 +90,7 @@ def wrong_parts(model: Model) -> Iterator[Misreference]:
             yield from _without_snapshot(resource)
             yield from _not_spelled_out(resource)
             yield from _wrong_policies(resource)
+            yield from wrong_init(resource)
         for name, parameter in section(template, "Parameters").items():
             if isinstance(parameter, dict):
                 yield from _unknown(entry(template, "Parameters", name), "parameter", parameter, _PARAMETER)
