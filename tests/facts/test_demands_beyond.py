@@ -17,6 +17,12 @@ NEW = {"Engine": "postgres", "DBInstanceClass": "db.t4g.micro", "AllocatedStorag
 FILES, BUCKET = "AWS::FSx::FileSystem", "AWS::S3::Bucket"
 ZFS = {"DeploymentType": "SINGLE_AZ_HA_2", "ThroughputCapacity": 320}
 HOMES = {"FileSystemType": "OPENZFS", "StorageCapacity": 1024, "OpenZFSConfiguration": ZFS}
+ATTACHED, VOLUME, AIR = "AWS::EC2::TransitGatewayAttachment", "AWS::FSx::Volume", "AWS::Backup::LogicallyAirGappedBackupVault"
+JOINED = {"TransitGatewayId": "tgw-0123456789abcdef0", "VpcId": "vpc-0123456789abcdef0", "SubnetIds": ("subnet-0123456789abcdef0",)}
+FORWARD = {"RuleType": "FORWARD", "ResolverEndpointId": "rslvr-out-1", "TargetIps": ({"Ip": "10.0.0.2"},)}
+GAPPED = {"BackupVaultName": "air", "MinRetentionDays": 7, "MaxRetentionDays": 30}
+CACHE = {"ReadCacheConfiguration": {"SizingMode": "NO_CACHE"}}
+MADE = {**NEW, "ManageMasterUserPassword": True}
 OFFICE = {"AddressFamily": "IPv4", "MaxEntries": 1, "Entries": ({"Cidr": "192.168.64.0/18"},)}
 
 
@@ -35,6 +41,11 @@ def shared(key: str) -> dict[str, Any]:
 def cached(storage: str) -> dict[str, Any]:
     lustre = {"DeploymentType": "PERSISTENT_1", "DriveCacheType": "READ"}
     return {"FileSystemType": "LUSTRE", "StorageType": storage, "StorageCapacity": 6000, "LustreConfiguration": lustre}
+
+
+def zfs(option: str) -> dict[str, Any]:
+    own = {"ParentVolumeId": "fsvol-0123456789abcdef0", "Options": (option,)}
+    return {"Name": "papers", "VolumeType": "OPENZFS", "OpenZFSConfiguration": own}
 
 
 def told(*names: str, value: str = "a") -> dict[str, Any]:
@@ -74,6 +85,14 @@ def told(*names: str, value: str = "a") -> dict[str, Any]:
         ("AWS::Route53Resolver::FirewallRuleGroupAssociation", {"Priority": 9900}, {"Priority": 9899}),
         (FILES, {**HOMES, "FileSystemTypeVersion": "2.15"}, HOMES),
         (FILES, cached("SSD"), cached("HDD")),
+        (ATTACHED, {**JOINED, "SubnetIds": ()}, JOINED),
+        ("AWS::Route53Resolver::ResolverRule", {**FORWARD, "DomainName": "*.lab.org"}, {**FORWARD, "DomainName": "lab.org"}),
+        ("AWS::Route53Resolver::FirewallDomainList", {"Domains": ("*.*.org",)}, {"Domains": ("*.lab.org", "*", "lab.org")}),
+        ("AWS::Route53Resolver::FirewallDomainList", {"Domains": ("*lab.org",)}, {"Domains": ("*.org",)}),
+        (VOLUME, zfs("DELETE_CHILDREN"), zfs("DELETE_CHILD_VOLUMES_AND_SNAPSHOTS")),
+        (FILES, {**HOMES, "StorageType": "SSD", "OpenZFSConfiguration": {**ZFS, **CACHE}}, {**HOMES, "StorageType": "SSD"}),
+        (AIR, {**GAPPED, "MinRetentionDays": 3}, GAPPED),
+        (DATABASE, {**MADE, "CACertificateIdentifier": "rds-ca-2019"}, {**MADE, "CACertificateIdentifier": "rds-ca-rsa2048-g1"}),
         (BUCKET, told("prefix", "suffix", "suffix"), told("prefix", "suffix")),
         (BUCKET, told("suffix", value="*.json"), told("suffix", value=".json")),
     ],

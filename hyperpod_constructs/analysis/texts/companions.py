@@ -19,7 +19,7 @@ from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts.log_groups import MADE_BY_SERVICES
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_bool, as_int
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_bool, as_int, at
 
 _BUCKET, _ATTACHMENT = "AWS::S3::Bucket", "AWS::SecretsManager::SecretTargetAttachment"
 _LOGS, _MAPPING = "AWS::Logs::LogGroup", "AWS::Lambda::EventSourceMapping"
@@ -28,34 +28,44 @@ _COLDER = ("STANDARD_IA", "INTELLIGENT_TIERING", "ONEZONE_IA", "GLACIER_IR", "GL
 """Classes of storage from warm to cold; objects move only to a colder one."""
 _INFREQUENT, _LEAST_DAYS = ("STANDARD_IA", "ONEZONE_IA"), 30
 """Classes in which objects stay for some days."""
+_LIVES = (
+    ("Transitions", ("ExpirationInDays",), "objects"),
+    ("NoncurrentVersionTransitions", ("NoncurrentVersionExpiration", "NoncurrentDays"), "old versions"),
+)
+"""The moves and the end of objects, and of their old versions."""
 _KINDS = {"QueueConfigurations": "Event", "TopicConfigurations": "Event", "LambdaConfigurations": "Event"}
 
 
 def bucket(resource: Resource) -> Slips:
     """The rules of a life cycle, and notifications that overlap."""
     for index, rule in entries(resource.get("LifecycleConfiguration", "Rules")):
-        for slip in _life(mapping(rule)):
-            yield slip.below("LifecycleConfiguration", "Rules", index)
+        for life in _LIVES:
+            for slip in _life(mapping(rule), *life):
+                yield slip.below("LifecycleConfiguration", "Rules", index)
     yield from _overlaps(resource)
 
 
-def _life(rule: Mapping[str, Value]) -> Slips:
-    """Objects move to colder classes later, and expire after they have moved."""
+def _life(rule: Mapping[str, Value], key: str, end: tuple[str, ...], what: str) -> Slips:
+    """Objects move to colder classes later, and expire after they have moved.
+
+    :param key: the list of their moves.
+    :param end: the place of their last day.
+    """
     moves = []
-    for index, one in entries(rule.get("Transitions", ABSENT)):
+    for index, one in entries(rule.get(key, ABSENT)):
         name, days = known(mapping(one).get("StorageClass", ABSENT)), as_int(mapping(one).get("TransitionInDays", ABSENT))
         if name in _COLDER and days is not None:
             moves.append((_COLDER.index(name), days, name, index))
     for (_, before, warm, _), (_, days, cold, index) in pairwise(sorted(moves)):
         least = _LEAST_DAYS if warm in _INFREQUENT else 1
         if days < before + least:
-            message = f"objects move to {cold} after {days} days, and to {warm} after {before}"
-            yield Slip(message, f"{before + least} days or more", ("Transitions", index, "TransitionInDays"), days)
+            message = f"{what} move to {cold} after {days} days, and to {warm} after {before}"
+            yield Slip(message, f"{before + least} days or more", (key, index, "TransitionInDays"), days)
             return
-    expires, last = as_int(rule.get("ExpirationInDays", ABSENT)), max(moves, key=lambda one: one[1], default=None)
+    expires, last = as_int(at(rule, *end)), max(moves, key=lambda one: one[1], default=None)
     if expires is not None and last is not None and expires <= last[1]:
-        message = f"objects expire after {expires} days, and move to {last[2]} after {last[1]}"
-        yield Slip(message, f"more than {last[1]} days", ("ExpirationInDays",), expires)
+        message = f"{what} expire after {expires} days, and move to {last[2]} after {last[1]}"
+        yield Slip(message, f"more than {last[1]} days", end, expires)
 
 
 def _overlaps(resource: Resource) -> Slips:

@@ -41,6 +41,7 @@ _CHECKED_AS_REFERENCE = ("mysql", "mariadb", "postgres")
 _GENERATED = 32
 """The length of a password that Secrets Manager makes without being told."""
 _ON_OR_OFF = ("0", "1", "OFF", "ON")
+_WORD = re.compile(r"(?!.*default)[a-z]+", re.IGNORECASE)
 _UNIT = re.compile(r"\d+\s*([KMG]i?B?|ms|s|m|min|h)", re.IGNORECASE)
 _RESTORED = ("DBSnapshotIdentifier", "SnapshotIdentifier", "SourceDBClusterIdentifier", "SourceDBInstanceIdentifier")
 """What a database is made of, with the network that it had."""
@@ -151,7 +152,7 @@ def parameters(resource: Resource) -> Slips:
 def _parameter(name: str, value: str | None) -> Iterator[Slip]:
     if typo_of(name, PARAMETERS) is not None:
         yield from _misspelled(name, PARAMETERS)
-    elif name in NUMBERS and value is not None and _UNIT.fullmatch(value):
+    elif name in NUMBERS and value is not None and (_UNIT.fullmatch(value) or _WORD.fullmatch(value)):
         yield Slip(f"{name} is {value!r}, and takes a number without a unit", "a whole number", ("Parameters", name), value)
     elif name in FLAGS and value is not None and value.upper() not in _ON_OR_OFF:
         yield Slip(f"{name} is {value!r}, and is ON or OFF", "ON, OFF, 1 or 0", ("Parameters", name), value)

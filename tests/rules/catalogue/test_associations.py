@@ -140,7 +140,7 @@ def test_a_file_system_that_takes_no_links(changes: Template, message: str) -> N
     if "INTELLIGENT_TIERING" in changes.values():
         del properties(template, "Second")["StorageCapacity"]
     if "OPENZFS" in changes.values():
-        del properties(template, "Second")["LustreConfiguration"]
+        del properties(template, "Second")["LustreConfiguration"], properties(template, "Second")["FileSystemTypeVersion"]
 
     (finding,) = findings(template)
 
@@ -212,3 +212,9 @@ def test_a_linked_file_system_copies_no_tags_to_backups() -> None:
 
     del template["Resources"]["Link"]
     assert rules_of(template) == []
+
+
+def test_the_kind_of_storage_is_one_mistake_with_what_it_does_not_take() -> None:
+    template = linked(("/models", "models/"))
+    properties(template, "FileSystem").update(StorageType="INTELLIGENT_TIERING")
+    assert [(one.rule, one.resource) for one in findings(template)] == [("HP-FSX-006", "FileSystem")]

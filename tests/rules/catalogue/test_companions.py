@@ -455,6 +455,12 @@ CASES = [
     Case(
         "HP-TXT-012",
         STORED,
+        {"Parameters/Parameters": {"innodb_lock_wait_timeout": "long"}},
+        {"Parameters/Parameters": {"innodb_lock_wait_timeout": "{DBInstanceClassMemory/1024}"}},
+    ),
+    Case(
+        "HP-TXT-012",
+        STORED,
         {"Parameters/Parameters": {"innodb_lock_wait_timeot": "900"}},
         {"Parameters/Parameters": {"innodb_lock_wait_timeout": "900", "lock_wait_timeout": "900"}},
     ),
@@ -479,6 +485,12 @@ CASES = [
     # Within and between resources
     Case("HP-TXT-012", STORED, {f"{RULES}/Transitions/1/TransitionInDays": 59}, {f"{RULES}/Transitions/1/TransitionInDays": 60}),
     Case("HP-TXT-012", STORED, {f"{RULES}/ExpirationInDays": 60}, {f"{RULES}/ExpirationInDays": 91}),
+    Case(
+        "HP-TXT-012",
+        STORED,
+        {f"{RULES}/NoncurrentVersionTransitions": MOVES, f"{RULES}/NoncurrentVersionExpiration": {"NoncurrentDays": 90}},
+        {f"{RULES}/NoncurrentVersionTransitions": MOVES, f"{RULES}/NoncurrentVersionExpiration": {"NoncurrentDays": 91}},
+    ),
     Case("HP-TXT-012", STORED, {"Database/EngineVersion": "8.0.42"}, {"Database/EngineVersion": "8.4"}),
     Case("HP-TXT-012", STORED, {"Attached/TargetType": "AWS::RDS::DBCluster"}, {}),
     Case("HP-TXT-012", STORED, {"Group/LogGroupClass": "INFREQUENT_ACCESS"}, {"Group/LogGroupClass": "STANDARD"}),
@@ -565,7 +577,7 @@ CASES = [
     ),
     Case("HP-SCH-007", GUARDED, zone("train.internal."), zone("internal.example.com")),
     Case("HP-SCH-007", GUARDED, zone("train.local"), zone("train.local", VPCs=[VPC_OF_ZONE])),
-    Case("HP-SCH-007", GUARDED, {"NamesOfVpc/Priority": 99}, {"NamesOfVpc/Priority": 9900}),
+    Case("HP-SCH-007", GUARDED, {"NamesOfVpc/Priority": 99}, {"NamesOfVpc/Priority": 9899}),
     Case("HP-SCH-007", GUARDED, UNPRIVILEGED, {**UNPRIVILEGED, "Build/Source/BuildSpec": "version: 0.2\n# docker build\n"}),
     Case("HP-SCH-007", GUARDED, {"Build/Environment/PrivilegedMode": REMOVED}, {}),
     Case("HP-SCH-007", GUARDED, {OUTPUT: {"Fn::Sub": "${Archive}/queries/"}}, {OUTPUT: {"Fn::Sub": "s3://${Archive}"}}),
