@@ -63,6 +63,13 @@ def deletable(model: Model) -> Iterator[Resource]:
             yield resource
 
 
+def contradiction(resource: Resource) -> str:
+    """What should stay, and goes with its stack, in words."""
+    reason = "a file system is linked to it" if resource in linked(resource.template.model) else "its UpdateReplacePolicy keeps it"
+    by_default = " by default" if resource.deletion_policy is ABSENT else ""
+    return f"{reason}, and its DeletionPolicy is Delete{by_default}"
+
+
 def rules_of(bucket: Resource) -> Iterator[tuple[int, Value]]:
     """The rules of a bucket's lifecycle, each with its index."""
     return enumerate(as_items(bucket.get("LifecycleConfiguration", "Rules")) or ())

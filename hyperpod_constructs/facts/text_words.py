@@ -239,8 +239,10 @@ Source: https://docs.aws.amazon.com/systems-manager/latest/userguide/automation-
 """
 
 ENDPOINTS_APART = {
+    "notebook": "aws.sagemaker.REGION.notebook",
     "sagemaker.notebook": "aws.sagemaker.REGION.notebook",
     "sagemaker.studio": "aws.sagemaker.REGION.studio",
+    "studio": "aws.sagemaker.REGION.studio",
 }
 """Endpoints that do not begin with com.amazonaws, by how they would be called if they did (as of 2026-11-27).
 
@@ -272,6 +274,8 @@ ENDPOINT_NAMES = {
     "elbv2": "elasticloadbalancing",
     "eventbridge": "events",
     "firehose": "kinesis-firehose",
+    "key-management": "kms",
+    "key-management-service": "kms",
     "kinesis": "kinesis-streams",
     "lustre": "fsx",
     "metrics": "monitoring",

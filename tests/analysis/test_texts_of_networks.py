@@ -60,6 +60,21 @@ def test_who_asks_for_no_other_addresses_than_its_subnets_have(user: str) -> Non
     assert said(user) == []
 
 
+@pytest.mark.parametrize(
+    ("properties", "has_none"),
+    [
+        ("VpcEndpointType: Interface, SubnetIds: []", True),
+        ("VpcEndpointType: Interface, SubnetIds: [], SubnetConfigurations: [{SubnetId: !Ref Old}]", False),
+        ("VpcEndpointType: Interface, SubnetConfigurations: [{SubnetId: !Ref Old}]", False),
+        ("VpcEndpointType: Interface, SubnetIds: !Ref AWS::NotificationARNs", False),
+        ("VpcEndpointType: Gateway", False),
+    ],
+)
+def test_an_interface_endpoint_has_subnets(properties: str, has_none: bool) -> None:
+    found = said(f"Type: AWS::EC2::VPCEndpoint, Properties: {{{properties}}}")
+    assert found == (["SubnetIds: its list of subnets is empty, and so it has no address"] if has_none else [])
+
+
 STATIC = "Type: AWS::EC2::VPNConnection, Properties: {StaticRoutesOnly: true, VpnGatewayId: vgw-0123456789abcdef0}"
 
 

@@ -197,13 +197,21 @@ def _service(value: Value) -> Slips:
         yield Slip(f"no service is named {service}", text_words.ENDPOINTS_APART[service], found=value)
         return
     if HOLE not in service and service not in text_words.ENDPOINT_SERVICES and not service.startswith(("vpce", "vpce-svc")):
-        near = text_words.ENDPOINT_NAMES.get(service) or typo_of(service, text_words.ENDPOINT_SERVICES) or _of_family(service)
+        near = text_words.ENDPOINT_NAMES.get(service) or typo_of(service, text_words.ENDPOINT_SERVICES) or _as_a_host(service)
+        near = near or _of_family(service)
         if near:
             yield Slip(
                 f"no service is named {service}; the nearest is {near}",
                 f"{text.removesuffix(service)}{near}".replace(HOLE, "${?}"),
                 found=value,
             )
+
+
+def _as_a_host(service: str) -> str | None:
+    """The endpoint whose name has the parts of a host: turned, or with the part `api`."""
+    first, _, rest = service.rpartition(".")
+    found = (f"{rest}.{first}" if service.count(".") == 1 else "", first if rest == "api" else "", rest if first == "api" else "")
+    return next((one for one in found if one in text_words.ENDPOINT_SERVICES), None)
 
 
 def _of_family(service: str) -> str | None:

@@ -54,6 +54,13 @@ def _has_no_block(subnet: Resource) -> bool:
     return own and subnet.template.complete and all(one is False for one in further)
 
 
+def endpoint(resource: Resource) -> Slips:
+    """An interface endpoint has addresses, in subnets that have them."""
+    if resource.get("SubnetIds") == () and resource.get("SubnetConfigurations") is ABSENT:
+        yield Slip("its list of subnets is empty, and so it has no address", "a subnet of the VPC", ("SubnetIds",), (), dead=True)
+    yield from family(resource)
+
+
 def tunnel(resource: Resource) -> Slips:
     """A static connection of a VPC has a route."""
     routes = resource.template.model.resources(_ROUTE)
@@ -119,6 +126,7 @@ JUDGES: Mapping[Language, Judge] = {}
 WHOLES: Mapping[str, WholeJudge] = {
     **dict.fromkeys(ASKING, family),
     **dict.fromkeys(SEPARATE, rule),
+    ENDPOINT: endpoint,
     SECURITY_GROUP: group,
     _TUNNEL: tunnel,
     _ZONE: zone,

@@ -229,6 +229,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "networks": {
         **{one: asking.setting.split("/")[0] for one, asking in ASKING.items()},
         "AWS::EC2::SecurityGroup": "",
+        "AWS::EC2::VPCEndpoint": "",
         "AWS::EC2::SecurityGroupEgress": "",
         "AWS::EC2::SecurityGroupIngress": "",
         "AWS::EC2::VPNConnection": "StaticRoutesOnly",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hyperpod_constructs._support.words import enumerated
-from hyperpod_constructs.analysis.bucket_rules import DataBucket, data_buckets, deletable, linked, prefix_of, rules_of
+from hyperpod_constructs.analysis.bucket_rules import DataBucket, contradiction, data_buckets, deletable, prefix_of, rules_of
 from hyperpod_constructs.analysis.kept_networks import Stranded, stranded
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM
 from hyperpod_constructs.facts.backups import DAYS_KEPT
@@ -113,10 +113,7 @@ def network_stays_with_file_systems(found: Stranded) -> Hit:
     silences=("HP-RET-001",),
 )
 def what_is_kept_is_kept_by_the_stack(resource: Resource) -> Hit:
-    is_linked = resource in linked(resource.template.model)
-    reason = "a file system is linked to it" if is_linked else "its UpdateReplacePolicy keeps it"
-    by_default = " by default" if resource.deletion_policy is ABSENT else ""
-    return Hit(resource, (), f"{reason}, and its DeletionPolicy is Delete{by_default}", found="Delete")
+    return Hit(resource, (), contradiction(resource), found="Delete")
 
 
 @warning(

@@ -398,6 +398,8 @@ MISTAKES: list[tuple[str, str, str, Any, str]] = [
         "the nearest is ecr.dkr",
     ),
     ("names", "HP-TXT-010", "Endpoint/ServiceName", "com.amazonaws.us-west-2.session-manager", "the nearest is ssmmessages"),
+    ("names", "HP-TXT-010", "Endpoint/ServiceName", "com.amazonaws.us-west-2.dkr.ecr", "the nearest is ecr.dkr"),
+    ("names", "HP-TXT-010", "Endpoint/ServiceName", "com.amazonaws.us-west-2.sns.api", "the nearest is sns"),
     (
         "names",
         "HP-TXT-010",
