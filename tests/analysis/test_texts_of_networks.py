@@ -67,7 +67,7 @@ def test_who_asks_for_no_other_addresses_than_its_subnets_have(user: str) -> Non
         ("VpcEndpointType: Interface, SubnetIds: [], SubnetConfigurations: [{SubnetId: !Ref Old}]", False),
         ("VpcEndpointType: Interface, SubnetConfigurations: [{SubnetId: !Ref Old}]", False),
         ("VpcEndpointType: Interface, SubnetIds: !Ref AWS::NotificationARNs", False),
-        ("VpcEndpointType: Gateway", False),
+        ("VpcEndpointType: Gateway, SubnetIds: []", False),
     ],
 )
 def test_an_interface_endpoint_has_subnets(properties: str, has_none: bool) -> None:

@@ -22,6 +22,8 @@ JOINED = {"TransitGatewayId": "tgw-0123456789abcdef0", "VpcId": "vpc-0123456789a
 FORWARD = {"RuleType": "FORWARD", "ResolverEndpointId": "rslvr-out-1", "TargetIps": ({"Ip": "10.0.0.2"},)}
 GAPPED = {"BackupVaultName": "air", "MinRetentionDays": 7, "MaxRetentionDays": 30}
 CACHE = {"ReadCacheConfiguration": {"SizingMode": "NO_CACHE"}}
+FLOWS = {"ResourceType": "VPC", "LogGroupName": "flows", "DeliverLogsPermissionArn": "role", "TrafficType": "ALL"}
+GATE = {"VpcId": "vpc-0123456789abcdef0", "VpcEndpointType": "Gateway", "ServiceName": "com.amazonaws.us-west-2.s3"}
 MADE = {**NEW, "ManageMasterUserPassword": True}
 OFFICE = {"AddressFamily": "IPv4", "MaxEntries": 1, "Entries": ({"Cidr": "192.168.64.0/18"},)}
 
@@ -91,6 +93,8 @@ def told(*names: str, value: str = "a") -> dict[str, Any]:
         ("AWS::Route53Resolver::FirewallDomainList", {"Domains": ("*lab.org",)}, {"Domains": ("*.org",)}),
         (VOLUME, zfs("DELETE_CHILDREN"), zfs("DELETE_CHILD_VOLUMES_AND_SNAPSHOTS")),
         (FILES, {**HOMES, "StorageType": "SSD", "OpenZFSConfiguration": {**ZFS, **CACHE}}, {**HOMES, "StorageType": "SSD"}),
+        ("AWS::EC2::FlowLog", {**FLOWS, "DestinationOptions": {"FileFormat": "parquet"}}, FLOWS),
+        ("AWS::EC2::VPCEndpoint", {**GATE, "RouteTableIds": ()}, {**GATE, "RouteTableIds": ("rtb-0123456789abcdef0",)}),
         (AIR, {**GAPPED, "MinRetentionDays": 3}, GAPPED),
         (DATABASE, {**MADE, "CACertificateIdentifier": "rds-ca-2019"}, {**MADE, "CACertificateIdentifier": "rds-ca-rsa2048-g1"}),
         (BUCKET, told("prefix", "suffix", "suffix"), told("prefix", "suffix")),

@@ -56,7 +56,8 @@ def _has_no_block(subnet: Resource) -> bool:
 
 def endpoint(resource: Resource) -> Slips:
     """An interface endpoint has addresses, in subnets that have them."""
-    if resource.get("SubnetIds") == () and resource.get("SubnetConfigurations") is ABSENT:
+    interface = known(resource.get("VpcEndpointType")) == "Interface" and resource.get("SubnetConfigurations") is ABSENT
+    if interface and resource.get("SubnetIds") == ():
         yield Slip("its list of subnets is empty, and so it has no address", "a subnet of the VPC", ("SubnetIds",), (), dead=True)
     yield from family(resource)
 
