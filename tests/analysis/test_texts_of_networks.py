@@ -121,6 +121,11 @@ def test_a_separate_rule_is_none_that_the_group_has(direction: str, is_there: bo
     assert found == ([": Own has this rule twice: it is in Own too"] if is_there else [])
 
 
+def test_of_two_separate_rules_nobody_knows_which_is_wrong() -> None:
+    other = f"Other1: {{Type: {GROUP}Ingress, Properties: {{GroupId: !Ref Nodes, {WEB}}}}},"
+    assert said(f"Type: {GROUP}Ingress, Properties: {{GroupId: !Ref Nodes, {WEB}}}", other) == []
+
+
 @pytest.mark.parametrize(
     ("name", "vpc", "private", "meets"),
     [

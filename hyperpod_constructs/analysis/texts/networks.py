@@ -85,7 +85,10 @@ def rule(resource: Resource) -> Slips:
 
 
 def _twice(owner: Resource) -> Iterator[tuple[Resource, tuple[str | int, ...], str]]:
-    """The rules of a group that it surely has already, where they are written."""
+    """The rules of a group that its own list surely has already, where they are written.
+
+    Of two separate rules nobody knows which one was meant to be another.
+    """
     seen: dict[tuple[object, ...], GroupRule] = {}
     for one in security_groups(owner.template.model).of(owner).rules:
         key = _key(one)
@@ -93,7 +96,7 @@ def _twice(owner: Resource) -> Iterator[tuple[Resource, tuple[str | int, ...], s
             first = seen[key].resource
             there = "" if first is one.resource else f": it is in {first.logical_id} too"
             yield one.resource, one.path, f"{owner.logical_id} has this rule twice{there}"
-        elif key is not None:
+        elif key is not None and one.resource is owner:
             seen[key] = one
 
 
