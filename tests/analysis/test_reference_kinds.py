@@ -115,3 +115,11 @@ def test_an_arn_in_several_addresses_is_one_mistake() -> None:
     (found,) = wrong_kinds(model_of(f"{{Resources: {{Bucket: {{Type: AWS::S3::Bucket}}, One: {user}, Other: {user}}}}}"))
     assert found.message.endswith("the same in Other")
     assert [one.logical_id for one in found.covers] == ["Other"]
+
+
+def test_names_in_free_data_are_not_those_of_properties() -> None:
+    """`EndpointName` of a pattern is a field of the event, and not that of an endpoint of EventBridge."""
+    pattern = "{source: [aws.sagemaker], detail: {EndpointName: [!GetAtt Chat.EndpointName]}}"
+    things = "Chat: {Type: AWS::SageMaker::Endpoint, Properties: {EndpointConfigName: chat}},"
+    model = model_of(f"{{Resources: {{{things} User: {{Type: AWS::Events::Rule, Properties: {{EventPattern: {pattern}}}}}}}}}")
+    assert wrong_kinds(model) == ()

@@ -129,7 +129,7 @@ def _said(resource_type: str, path: Path, name: str, reference: Reference) -> tu
         return ("", ": ".join(filter(None, (wanted.words, _sources(wanted))))) if _is_other(reference, wanted) else None
     if property_schema(target.type) is None:
         return None
-    named = type_named(resource_type, name)
+    named = type_named(resource_type, name) if node_at(resource_type, path) is not None else None
     if named is not None and is_of_another_type(reference, named):
         return "", f"a reference to {named}"
     given, taken = gives_arn(reference), takes_arn(resource_type, path, reference)
