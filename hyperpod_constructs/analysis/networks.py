@@ -123,6 +123,12 @@ class Zone(NamedTuple):
     picked: tuple[object, ...] | None = None
     """Its place in the zones of a region (`Fn::GetAZs`), for one whose name only the deployment knows."""
 
+    @property
+    def shown(self) -> str:
+        """The id or the name; one that only the deployment knows by its place among the zones of the region, counted from 0."""
+        place = "?" if self.picked is None else f"zone {self.picked[-1]} of the region"
+        return as_str(self.id) or as_str(self.name) or place
+
     def is_same(self, other: Zone) -> bool | None:
         """Whether two zones are one; `None` if they are not given alike, or not known."""
         if self.picked is not None and other.picked is not None:

@@ -54,8 +54,7 @@ def _zones_of(file_system: Resource) -> list[Zone]:
 
 
 def _shown(zones: Iterable[Zone]) -> str:
-    names = [as_str(zone.id) or as_str(zone.name) or "?" for zone in zones]
-    return " and ".join(dict.fromkeys(names))
+    return " and ".join(dict.fromkeys(zone.shown for zone in zones))
 
 
 def _placed(group: NodeGroup) -> str:

@@ -114,6 +114,17 @@ def test_a_group_with_efa_spread_over_zones() -> None:
     assert finding.path == "Properties/InstanceGroups/2/OverrideVpcConfig/Subnets"
 
 
+def test_zones_without_a_name_are_shown_by_their_place() -> None:
+    template = with_second_zone(slurm())
+    for place, name in enumerate(("NodeSubnet", "Second")):
+        properties(template, name)["AvailabilityZone"] = {"Fn::Select": [place, {"Fn::GetAZs": ""}]}
+    workers(template)["OverrideVpcConfig"] = elsewhere(template, "NodeSubnet", "Second")
+
+    found = next(one for one in findings(template) if one.rule == "HP-SUB-011")
+
+    assert found.message.endswith("are spread over zone 0 of the region and zone 1 of the region")
+
+
 def test_a_group_without_efa_may_be_spread() -> None:
     template = with_second_zone(slurm())
     workers(template)["OverrideVpcConfig"] = elsewhere(template, "NodeSubnet", "Second")
