@@ -80,6 +80,31 @@ class Refused(NamedTuple):
     refusal: Refusal
 
 
+def refused_at(model: Model) -> dict[Resource, list[Refused]]:
+    """The refused calls, by the resource with the policy that refuses them; computed once."""
+    return model.cached(refused_at, lambda: grouped((one.refusal.place, one) for one in refused(model)))
+
+
+def mistakes_at(model: Model) -> dict[Resource, list[Refused]]:
+    """The same by mistake: roles that have a policy in common and lack the same are one, at the first of them."""
+    found: dict[Resource, list[Refused]] = {}
+    for place, calls in refused_at(model).items():
+        first = next((other for other, known in found.items() if _are_one(known, calls)), place)
+        found[first] = [*found.get(first, ()), *calls]
+    return found
+
+
+def _are_one(some: Sequence[Refused], others: Sequence[Refused]) -> bool:
+    common = {one.resource for one in some[0].need.facts.policies} & {one.resource for one in others[0].need.facts.policies}
+    return bool(common) and _lacking(some) == _lacking(others) is not None
+
+
+def _lacking(calls: Sequence[Refused]) -> set[tuple[str, str]] | None:
+    """What a role lacks; `None` if something else refuses a call."""
+    missing = all(one.refusal.cause is Cause.MISSING and one.refusal.place is one.need.facts.role for one in calls)
+    return {(one.need.task.words, one.refusal.call.action) for one in calls} if missing else None
+
+
 def refused(model: Model) -> tuple[Refused, ...]:
     """The refused needs of all roles; computed once."""
     return model.cached(refused, lambda: tuple(_refused(needs(model))))

@@ -8,14 +8,14 @@ from functools import partial
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.clusters import groups
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
-from hyperpod_constructs.analysis.needs import Refused, refused
+from hyperpod_constructs.analysis.needs import Refused, mistakes_at, refused_at
 from hyperpod_constructs.analysis.refusals import Cause
 from hyperpod_constructs.analysis.started import unfinished
 from hyperpod_constructs.analysis.variables import idle_variables
 from hyperpod_constructs.facts.permissions import Place
 from hyperpod_constructs.rules.finding import Hit, Level, hit
 from hyperpod_constructs.rules.rule import rule, warning
-from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.model import Model
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value, shown
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
@@ -29,14 +29,9 @@ _permission = partial(
 )
 
 
-def _refused_at(model: Model) -> dict[Resource, list[Refused]]:
-    """The refused calls, by the resource with the policy that refuses them."""
-    return model.cached(_refused_at, lambda: grouped((one.refusal.place, one) for one in refused(model)))
-
-
 def _hits(model: Model, *, fatal: bool) -> Iterator[Hit]:
     """One hit for each place at which calls are refused."""
-    for place, found in _refused_at(model).items():
+    for place, found in mistakes_at(model).items():
         if any(one.need.task.fatal for one in found) is fatal:
             policies = (policy.resource for one in found for policy in one.need.facts.policies)
             yield hit(place, _message(found), *found[0].refusal.path, covers=tuple(dict.fromkeys(policies)))
@@ -116,7 +111,7 @@ def nodes_come_up(model: Model) -> Iterator[Hit]:
 )
 def features_work(model: Model) -> Iterator[Hit]:
     yield from _hits(model, fatal=False)
-    refusing = _refused_at(model)
+    refusing = refused_at(model)
     for role, found in grouped((one.role, one) for one in unfinished(model)).items():
         if role not in refusing:
             words = " and to ".join(one.words for one in found)
@@ -153,7 +148,7 @@ def plans_can_be_used(model: Model) -> Iterator[Hit]:
     source="https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html",
 )
 def variables_can_be_used(model: Model) -> Iterator[Hit]:
-    refusing = _refused_at(model)
+    refusing = refused_at(model)
     for one in idle_variables(model):
         if one.role not in refusing:
             text = f"{one.user.logical_id} is told of {one.named.logical_id}, and its role may do nothing with it"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -438,6 +439,19 @@ def test_interfaces_are_needed_in_the_subnet_of_the_cluster(subnet: str, rules: 
     environment = Environment(region="us-west-2", account="123456789012")
     model = Model([Document(name="t", body=raw_template(template), environment=environment)])
     assert [found.rule for found in check(model) if found.rule.startswith("HP-PERM")] == rules
+
+
+@pytest.mark.parametrize(("shared", "places"), [(["Role", "Second"], ["Role"]), (["Role"], ["Role", "Second"])])
+def test_what_a_common_policy_lacks_is_one_mistake(shared: list[str], places: list[str]) -> None:
+    template = without(slurm(), "ec2:CreateNetworkInterface")
+    template["Resources"]["Second"] = deepcopy(template["Resources"]["Role"])
+    template["Resources"]["Common"] = policy(allow("logs:DescribeLogStreams"))
+    properties(template, "Common")["Roles"] = [{"Ref": role} for role in shared]
+    properties(template, "Cluster")["InstanceGroups"][1]["ExecutionRole"] = {"Fn::GetAtt": ["Second", "Arn"]}
+    template["Resources"]["Cluster"]["DependsOn"] = "Common"
+    found = [one for one in iam_findings(template) if one.rule == "HP-PERM-001"]
+    assert [one.resource for one in found] == places
+    assert "'controller'" in " ".join(one.message for one in found)
 
 
 def test_a_policy_that_denies_counts() -> None:
