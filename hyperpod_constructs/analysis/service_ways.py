@@ -83,9 +83,18 @@ def _over_the_internet(source: Side, subnet: Subnet, service: facts.Service) -> 
             says = (
                 f"has no interface endpoint with private DNS for it, and {subnet.resource.logical_id} has no route to the internet"
             )
-            yield Hop(subnet.vpc, False, says)
+            sibling = _sibling(subnet.vpc, service)
+            alone = f"is alone: its VPC {says}"
+            yield Hop(subnet.vpc, False, says) if sibling is None else Hop(sibling, False, alone)
         else:
             yield hop
+
+
+def _sibling(vpc: Resource, service: facts.Service) -> Resource | None:
+    """The endpoint of a registry of images that is there without its other one."""
+    others = [one for one in facts.REGISTRIES if service.name in facts.REGISTRIES and one != service.name]
+    found = (network_facts(vpc.template.model).interface_endpoint(vpc, one)[0] for one in others)
+    return next((one for one in found if one is not None), None)
 
 
 def _nameless(subnet: Subnet, service: facts.Service) -> Resource | None:

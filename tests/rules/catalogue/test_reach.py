@@ -438,8 +438,8 @@ LOOKS = {"Pull/PolicyDocument": policy({**PULL, "Action": "ecr:DescribeRepositor
     ("endpoints", "changes", "found"),
     [
         (["ecr.api", "ecr.dkr"], {}, set()),
-        (["ecr.api"], {}, {(USE, "Vpc")}),
-        (["ecr.dkr"], {}, {(USE, "Vpc")}),
+        (["ecr.api"], {}, {(USE, "Endpoint3")}),
+        (["ecr.dkr"], {}, {(USE, "Endpoint3")}),
         ([], {}, set()),
         (["ecr.api", "ecr.dkr"], {**LOOKS, "Endpoint3/PrivateDnsEnabled": False}, set()),
         (["ecr.api", "ecr.dkr"], {"Endpoint3/PrivateDnsEnabled": False}, {(USE, "Endpoint3")}),
