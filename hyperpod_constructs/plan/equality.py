@@ -50,7 +50,9 @@ def same(old: Spelled, new: Spelled, key_of: Callable[[Resource], Key]) -> bool:
     """Whether two values are equal for all outcomes of their unknown parts."""
     one, other = _canonical(old.value, key_of), _canonical(new.value, key_of)
     if not (_has_unknown(one) or _has_unknown(other)):
-        return one == other and (not _has_choice(one) or _conditions_agree(old, new))
+        if one == other:
+            return not _has_choice(one) or _conditions_agree(old, new)
+        return old.raw == new.raw and _is_of_mapping(old) and _agree(one, other, _overlap) and _mappings_agree(old, new)
     if _awaits_lookup(old) or _awaits_lookup(new):
         return _agree(one, other)
     if not (_conditions_agree(old, new) and _mappings_agree(old, new)):
@@ -177,12 +179,30 @@ def _has_choice(canonical: Hashable) -> bool:
     return isinstance(canonical, tuple) and (canonical[:1] == ("either",) or any(_has_choice(item) for item in canonical))
 
 
-def _agree(one: Hashable, other: Hashable) -> bool:
-    """Whether two values with the same spelling agree where both are known, such as in the defaults of parameters."""
+def _is_of_mapping(place: Spelled) -> bool:
+    """Whether a spelling takes a value from a mapping."""
+    return any(isinstance(value, dict) and "Fn::FindInMap" in value for value in walk(place.raw))
+
+
+def _overlap(one: Hashable, other: Hashable) -> bool:
+    """Whether a choice of a mapping has a value that the other has too: what is common to both is compared by their entries."""
+    some, others = (set(value[1:]) if _is_open(value) and isinstance(value, tuple) else {value} for value in (one, other))
+    return not some.isdisjoint(others)
+
+
+def _always(_one: Hashable, _other: Hashable) -> bool:
+    return True
+
+
+def _agree(one: Hashable, other: Hashable, chosen: Callable[[Hashable, Hashable], bool] = _always) -> bool:
+    """Whether two values with the same spelling agree where both are known, such as in the defaults of parameters.
+
+    :param chosen: whether two agree of which one is unknown or a choice.
+    """
     if _is_open(one) or _is_open(other):
-        return True
+        return chosen(one, other)
     if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
-        return all(_agree(*pair) for pair in zip(one, other, strict=True))
+        return all(_agree(*pair, chosen) for pair in zip(one, other, strict=True))
     texts = [isinstance(value, str) or (isinstance(value, tuple) and value[:1] == ("text",)) for value in (one, other)]
     return one == other or (all(texts) and (_has_unknown(one) or _has_unknown(other)))
 

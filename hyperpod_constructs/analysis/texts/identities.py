@@ -68,6 +68,15 @@ def _takes_all(profile: Resource, space: str) -> bool:
     return False
 
 
+_OF_EKS = ("kubernetes", "eks")
+"""How the names of the tags that EKS gives to sessions begin."""
+
+
+def _is_like_those_of_eks(name: str) -> bool:
+    """Whether a tag is meant to be one of the session; another one may be a tag of the whole stack, which its roles have too."""
+    return name.startswith(_OF_EKS) or any(f"-{name}-" in f"{one}-" for one in SESSION_TAGS)
+
+
 def role(resource: Resource) -> Slips:
     """The tags in the policies of a role of pods are those of their sessions, or its own."""
     yield from _strange_tags([resource], "Policies", resource)
@@ -89,7 +98,7 @@ def _strange_tags(roles: list[Resource], key: str, resource: Resource) -> Slips:
             return
         own |= {(as_str(at(tag, "Key")) or "").lower() for tag in as_items(tags) or ()}
     for path, name in _tags_in(resource.get(key)):
-        if name.lower() not in own:
+        if name.lower() not in own and _is_like_those_of_eks(name.lower()):
             message = f"the sessions of pods have no tag {name}"
             yield Slip(message, listed(sorted(own)), (key, *path), dead=True)
             return

@@ -42,6 +42,7 @@ def session(*, encrypted: bool) -> dict[str, Any]:
     }
 
 
+ROTATES = "arn:aws:lambda:us-west-2:123456789012:function:rotate"
 DATA: Template = {
     "AWSTemplateFormatVersion": "2010-09-09",
     "Resources": {
@@ -234,7 +235,11 @@ DATA: Template = {
         "Password": {"Type": "AWS::SecretsManager::Secret", **KEPT, "Properties": {"Name": "books/password"}},
         "Rotation": {
             "Type": "AWS::SecretsManager::RotationSchedule",
-            "Properties": {"SecretId": {"Ref": "Password"}, "RotationRules": {"AutomaticallyAfterDays": 30}},
+            "Properties": {
+                "SecretId": {"Ref": "Password"},
+                "RotationLambdaARN": ROTATES,
+                "RotationRules": {"AutomaticallyAfterDays": 30},
+            },
         },
         "Logs": {"Type": "AWS::Logs::LogGroup", "Properties": {"RetentionInDays": 30}},
         "Sessions": {"Type": "AWS::SSM::Document", "Properties": {"DocumentType": "Session", "Content": session(encrypted=False)}},
