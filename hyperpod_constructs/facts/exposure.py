@@ -173,7 +173,8 @@ Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-add-use
 """
 
 SECRET_WORDS = (
-    r"(?i)(?:.*[_/-])?(?:\w*(?:password|passwd|passphrase)|pass|token|api_?key|access_?key|client_?secret|private_?key|secret_?key)"
+    r"(?i)(?:.*[_/-])?(?:\w*(?:password|passwd|passphrase)|pass|token|api_?key|access_?key|client_?secret|private_?key|secret_?key"
+    r"|auth_?token|pre_?shared_?key)"
 )
 """The names of what nobody else may read; `secret` is the name of where it lies as well."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from hyperpod_constructs._support.metadata import ALLOW_DATA_LOSS
+from hyperpod_constructs.analysis.hidden import secrets_of
 from hyperpod_constructs.plan.effect import Effect
 from hyperpod_constructs.plan.exports import changed_exports
 from hyperpod_constructs.plan.pairs import Pairs
@@ -83,6 +84,8 @@ def plan(old: Model, new: Model) -> Plan:
     updates = Updates(pairs)
     rows = [*_updated(updates), *_created(pairs, updates), *_removed(pairs), *_exported(pairs)]
     rows.sort(key=lambda row: -row.effect.severity)
+    before, after = secrets_of(old), secrets_of(new)
+    rows = [replace(row, old=before.value(row.old), new=after.value(row.new)) for row in rows]
     return Plan(rows=tuple(rows), notes=tuple(_notes(pairs)))
 
 

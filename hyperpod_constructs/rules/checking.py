@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
+from hyperpod_constructs.analysis.hidden import Secrets, secrets_of
 from hyperpod_constructs.rules import catalogue
 from hyperpod_constructs.rules.acknowledgement import Acknowledged, Acknowledgement
 from hyperpod_constructs.rules.consequences import Heard, of_parameters_once, without_consequences
@@ -63,7 +65,12 @@ def check(
     found: dict[tuple[str, str, str, str, str], Finding] = {}
     for _, _, finding in explained(without_consequences(hits, [*elsewhere, *hits], model), model, every):
         found.setdefault((finding.rule, finding.template, finding.resource, finding.path, finding.message), finding)
-    return [*failures, *_sorted(found.values(), model)]
+    return [*failures, *_sorted((_readable(one, secrets_of(model)) for one in found.values()), model)]
+
+
+def _readable(one: Finding, secrets: Secrets) -> Finding:
+    """A finding as everybody may read it."""
+    return replace(one, message=secrets.text(one.message), found=secrets.value(one.found))
 
 
 def _audible(rules: Iterable[Rule], model: Model, failures: list[Finding], accepted: Acknowledged) -> list[Heard]:
