@@ -9,7 +9,7 @@ import pytest
 
 from hyperpod_constructs.analysis.texts.places import texts_with_mistakes
 from hyperpod_constructs.facts.updates import naming
-from hyperpod_constructs.facts.zones import is_beyond
+from hyperpod_constructs.facts.zones import absent_mistake, id_mistake, is_beyond, name_mistake
 from hyperpod_constructs.templates.model import Model
 
 SILENT = "import cfnresponse\ndef handler(event, context):\n    print(event)\n"
@@ -107,3 +107,10 @@ def test_commands_of_a_document_are_a_list(commands: object, count: int) -> None
 )
 def test_two_resources_have_two_names(kind: str, name: str) -> None:
     assert naming(f"AWS::SageMaker::{kind}") == (name,)
+
+
+@pytest.mark.parametrize(("name", "zone_id"), [("us-west-2e", "usw2-az5")])
+def test_constructors_take_a_zone_that_a_region_may_have_got(name: str, zone_id: str) -> None:
+    assert name_mistake("AvailabilityZone", name, "AvailabilityZoneId") is None
+    assert id_mistake("AvailabilityZoneId", zone_id, "us-west-2", "AvailabilityZone") is None
+    assert absent_mistake("AvailabilityZone", name) is not None

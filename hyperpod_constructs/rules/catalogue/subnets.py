@@ -13,7 +13,7 @@ from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, securit
 from hyperpod_constructs.analysis.subnet_needs import TooSmall, too_small
 from hyperpod_constructs.facts.listeners import NFS
 from hyperpod_constructs.facts.orchestration import TAG_OF_NODE_SUBNETS, TAG_OF_PUBLIC_SUBNETS
-from hyperpod_constructs.facts.zones import WRITE_ZONE, id_mistake, name_mistake
+from hyperpod_constructs.facts.zones import WRITE_ZONE, absent_mistake, id_mistake, name_mistake
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
@@ -143,10 +143,11 @@ def training_plans_are_in_one_zone(model: Model) -> Iterator[Hit]:
 )
 def zones_are_in_their_property(subnet: Resource) -> Iterator[Hit]:
     name, zone_id = as_str(subnet.get("AvailabilityZone")), as_str(subnet.get("AvailabilityZoneId"))
-    mistake = None if name is None else name_mistake("AvailabilityZone", name, "AvailabilityZoneId")
+    key, other = "AvailabilityZone", "AvailabilityZoneId"
+    mistake = None if name is None else name_mistake(key, name, other) or absent_mistake(key, name)
     if mistake is not None:
         yield hit(subnet, mistake, "AvailabilityZone")
-    mistake = None if zone_id is None else id_mistake("AvailabilityZoneId", zone_id, None, "AvailabilityZone")
+    mistake = None if zone_id is None else id_mistake(other, zone_id, None, key) or absent_mistake(other, zone_id)
     if mistake is not None:
         yield hit(subnet, mistake, "AvailabilityZoneId")
 
