@@ -26,6 +26,12 @@ FLOWS = {"ResourceType": "VPC", "LogGroupName": "flows", "DeliverLogsPermissionA
 GATE = {"VpcId": "vpc-0123456789abcdef0", "VpcEndpointType": "Gateway", "ServiceName": "com.amazonaws.us-west-2.s3"}
 MADE = {**NEW, "ManageMasterUserPassword": True}
 OFFICE = {"AddressFamily": "IPv4", "MaxEntries": 1, "Entries": ({"Cidr": "192.168.64.0/18"},)}
+EVENTS, CLUSTER, OF_DATABASES = "AWS::RDS::EventSubscription", "AWS::SageMaker::Cluster", {"SourceType": "db-instance"}
+SECRET = "arn:aws:secretsmanager:us-west-2:123456789012:secret:slurm-a1b2c3"
+
+
+def accounting(endpoint: str, *, secret: str = SECRET) -> dict[str, Any]:
+    return {"Orchestrator": {"Slurm": {"AccountingDatabase": {"Endpoint": endpoint, "SecretArn": secret}}}}
 
 
 def tunnel(block: str) -> dict[str, Any]:
@@ -99,6 +105,9 @@ def told(*names: str, value: str = "a") -> dict[str, Any]:
         (DATABASE, {**MADE, "CACertificateIdentifier": "rds-ca-2019"}, {**MADE, "CACertificateIdentifier": "rds-ca-rsa2048-g1"}),
         (BUCKET, told("prefix", "suffix", "suffix"), told("prefix", "suffix")),
         (BUCKET, told("suffix", value="*.json"), told("suffix", value=".json")),
+        (EVENTS, {"SourceType": "db-instance", "EventCategories": ("crash",)}, {**OF_DATABASES, "EventCategories": ("failure",)}),
+        (CLUSTER, accounting("mysql://db.lab.org"), accounting("db.lab.org")),
+        (CLUSTER, accounting("db.lab.org", secret="slurm/accounting"), accounting("db.lab.org")),
     ],
 )
 def test_a_demand_refuses_one_thing_and_takes_the_nearest_right_one(
