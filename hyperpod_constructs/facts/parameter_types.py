@@ -5,6 +5,7 @@ Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudform
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from hyperpod_constructs.facts.property_schemas import Schema
@@ -30,6 +31,11 @@ TYPES = (*_PLAIN, *FORMATS, *(f"List<{name}>" for name in FORMATS if name != "AW
 """All types but those whose value is read from Systems Manager, `AWS::SSM::Parameter::Value<TYPE>`."""
 
 FROM_SSM = "AWS::SSM::Parameter::Value<"
+NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.:/-]")
+"""What the name of a parameter of Systems Manager does not have, nor the ARN of a shared one.
+
+Source: https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter.html
+"""
 
 _OF_NUMBERS, _OF_TEXTS = ("MaxValue", "MinValue"), ("AllowedPattern", "MaxLength", "MinLength")
 DECLARED: Schema = {

@@ -35,11 +35,18 @@ def choice_without(template: Template, condition: str, needs: Sequence[tuple[str
 
 def allowed_values(template: Template, parameter: str) -> list[str] | None:
     """The values that a parameter of a deployed template takes; `None` if they are not listed, or something else limits them."""
-    declared = section(template, "Parameters").get(parameter) if _is_free(template) else None
+    limited = template.parent is not None or _may_limit(section(template, "Rules"), parameter)
+    declared = None if limited else section(template, "Parameters").get(parameter)
     listed = declared.get("AllowedValues") if isinstance(declared, dict) else None
     texts = [_text(one) for one in listed] if isinstance(listed, list) else []
     known = [one for one in texts if one is not None]
     return known if known and len(known) == len(texts) else None
+
+
+def _may_limit(rules: Mapping[str, Raw], parameter: str) -> bool:
+    """Whether rules speak of a parameter, or of all of some type."""
+    text = str(dict(rules))
+    return f"'{parameter}'" in text or "All'" in text
 
 
 def _is_free(template: Template) -> bool:

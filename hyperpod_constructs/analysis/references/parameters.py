@@ -12,7 +12,7 @@ from hyperpod_constructs.analysis.schema.formats import format_words, has_format
 from hyperpod_constructs.analysis.schema.judge import violations
 from hyperpod_constructs.analysis.schema.patterns import compiled
 from hyperpod_constructs.analysis.schema.violation import Violation, listed, meant, nearest, quoted
-from hyperpod_constructs.facts.parameter_types import DECLARED, FORMATS, FROM_SSM, NOT_OF, TYPES, is_list, item
+from hyperpod_constructs.facts.parameter_types import DECLARED, FORMATS, FROM_SSM, NOT_IN_NAMES, NOT_OF, TYPES, is_list, item
 from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.doubts import key_of
 from hyperpod_constructs.templates.model import Model, Resource, Template
@@ -155,6 +155,8 @@ def _value_for_name(kind: str, value: Value) -> Iterator[tuple[str, str]]:
     wanted = FORMATS.get(item(kind) if is_list(kind) else kind)
     if wanted is not None and "Id" in wanted and isinstance(value, str) and has_format(wanted, value):
         yield f", which is {format_words(wanted)}", "the name of a parameter of Systems Manager"
+    elif isinstance(value, str) and (other := NOT_IN_NAMES.search(value)):
+        yield f", which has {other[0]!r}, as no name does", "the name of a parameter of Systems Manager"
 
 
 def _broken(pattern: Value) -> str | None:

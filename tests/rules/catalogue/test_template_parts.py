@@ -66,7 +66,15 @@ def test_mappings_have_a_key_for_each_value() -> None:
     both = {"Sizes": {"prod": {"Count": 2}, "dev": {"Count": 1}}}
     assert rules_of(template(size, Mappings=both)) == []
     assert rules_of(template(size, Mappings={"Sizes": {"prod": {"Count": 2}}})) == ["HP-REF-003"]
-    assert rules_of(template(size, Mappings={"Sizes": {"prod": {"Count": 2}, "dev": {"Counts": 1}}})) == ["HP-REF-003"]
+    lacking = {"Sizes": {"prod": {"Count": 2}, "dev": {"Counts": 1}}}
+    assert rules_of(template(size, Mappings=lacking)) == ["HP-REF-003"]
+    parameters = {"Stage": STAGE, "Zone": {"Type": "String", "Default": "prod"}}
+    assert rules_of(template(size, Mappings=lacking, Parameters=parameters, Rules=asserted("Zone"))) == ["HP-REF-003"]
+    assert rules_of(template(size, Mappings=lacking, Parameters=parameters, Rules=asserted("Stage"))) == []
+
+
+def asserted(parameter: str) -> dict[str, Any]:
+    return {"It": {"Assertions": [{"Assert": {"Fn::Equals": [{"Ref": parameter}, "prod"]}, "AssertDescription": "x"}]}}
 
 
 @pytest.mark.parametrize(
@@ -142,6 +150,8 @@ def test_parts_are_what_cloudformation_takes(changes: dict[str, Any], sections: 
         ({"Type": "String", "AllowedPattern": "\\p{Alpha}+"}, []),
         ({"Type": "AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>", "Default": "ami-0123456789abcdef0"}, ["HP-REF-004"]),
         ({"Type": "AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>", "Default": "/images/own"}, []),
+        ({"Type": "AWS::SSM::Parameter::Value<String>", "Default": "ops@example.org"}, ["HP-REF-004"]),
+        ({"Type": "AWS::SSM::Parameter::Value<String>", "Default": "arn:aws:ssm:us-west-2:123456789012:parameter/it"}, []),
     ],
 )
 def test_parameters_are_declared_as_cloudformation_reads_them(parameter: dict[str, Any], found: list[str]) -> None:
