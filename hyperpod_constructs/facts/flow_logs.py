@@ -49,6 +49,8 @@ FIELDS = (
     "encryption-status",
 )
 """Fields may be added: only a misspelled one is surely wrong."""
+DEFAULT = FIELDS[:14]
+"""The fields of a record without a format of its own: those of version 2."""
 
 OTHERS = {
     "account": "account-id",

@@ -1,6 +1,7 @@
-"""The formats of flow logs.
+"""The formats of flow logs, and the filters that read their records.
 
-Source: https://docs.aws.amazon.com/vpc/latest/userguide/flow-log-records.html
+Sources: https://docs.aws.amazon.com/vpc/latest/userguide/flow-log-records.html and
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html
 """
 
 from __future__ import annotations
@@ -11,11 +12,16 @@ from collections.abc import Mapping
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.analysis.texts.typo import typo_of
-from hyperpod_constructs.facts.flow_logs import FIELDS, OTHERS
+from hyperpod_constructs.facts.flow_logs import DEFAULT, FIELDS, OTHERS
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.model import Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, Value
 
-_FORMAT = "LogFormat"
+_FLOW_LOG, _LOG_GROUP = "AWS::EC2::FlowLog", "AWS::Logs::LogGroup"
+_FORMAT, _PATTERN = "LogFormat", "FilterPattern"
+_LIST = re.compile(r'\[([^\[\]"%()|&]*)\]')
+_OF_ACTION = re.compile(r"\w+\s*=\s*(ACCEPT|REJECT)")
+_RECORD = "the fields of a record in order, of a flow log that writes them"
 _FIELD = re.compile(r"\$\{([^{}]{0,255})\}")
 
 
@@ -34,5 +40,40 @@ def flow_log(resource: Resource) -> Slips:
             return
 
 
+def record_filter(resource: Resource) -> Slips:
+    """A filter of the records of flow logs: the action has its place in them, and what it counts is written down."""
+    pattern = _LIST.fullmatch((known(resource.get(_PATTERN)) or "").strip())
+    flows = _flows_to(resource.get("LogGroupName")) if pattern else []
+    for place, field in enumerate(pattern[1].split(",") if pattern and flows else ()):
+        found = _OF_ACTION.fullmatch(field.strip())
+        if "..." in field:
+            return
+        if found and (said := _never(flows, place, found[1])):
+            yield Slip(f"the filter asks for {found[1]} in field {place + 1}, and {said}", _RECORD, (_PATTERN,), dead=True)
+            return
+
+
+def _never(flows: list[Resource], place: int, action: str) -> str | None:
+    """Why no record has an action at a place."""
+    fields = {one for flow in flows for one in _fields_of(flow)[place : place + 1]}
+    if all(map(_fields_of, flows)) and "action" not in fields:
+        return f"{' or '.join(sorted(fields)) or 'nothing'} is there"
+    kinds = {known(flow.get("TrafficType")) for flow in flows}
+    other = "ACCEPT" if action == "REJECT" else "REJECT"
+    return f"{flows[0].logical_id} writes down only what is {other}" if kinds == {other} else None
+
+
+def _flows_to(group: Value) -> list[Resource]:
+    """The flow logs that write to a group of the template."""
+    named = resource_of(group, _LOG_GROUP)
+    flows = named.template.model.resources(_FLOW_LOG) if named is not None else ()
+    return [one for one in flows if resource_of(one.get("LogGroupName"), _LOG_GROUP) is named]
+
+
+def _fields_of(flow: Resource) -> tuple[str, ...]:
+    """The fields of a record; none if they are not known."""
+    return DEFAULT if flow.get(_FORMAT) is ABSENT else tuple(_FIELD.findall(known(flow.get(_FORMAT)) or ""))
+
+
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {"AWS::EC2::FlowLog": flow_log}
+WHOLES: Mapping[str, WholeJudge] = {_FLOW_LOG: flow_log, "AWS::Logs::MetricFilter": record_filter}

@@ -204,7 +204,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::SecretsManager::Secret": "GenerateSecretString",
     },
     "event_sources": {"AWS::Events::Rule": "EventPattern", "AWS::S3::Bucket": ""},
-    "flow_logs": {"AWS::EC2::FlowLog": "LogFormat"},
+    "flow_logs": {"AWS::EC2::FlowLog": "LogFormat", "AWS::Logs::MetricFilter": "FilterPattern"},
     "hosts": {
         "AWS::ApiGatewayV2::Integration": "IntegrationUri",
         "AWS::CodeBuild::Project": "Environment",

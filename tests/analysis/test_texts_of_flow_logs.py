@@ -1,0 +1,52 @@
+"""Filters of the records of flow logs."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperpod_constructs.analysis.texts.flow_logs import WHOLES
+from tests.templates.models import by_id, model_of
+
+FIELDS = "version, account, eni, source, destination, sport, dport, protocol, packets, bytes, start"
+RIGHT = f"[{FIELDS}, end, action=REJECT, status]"
+
+
+def said(pattern: str, flow: str, group: str = "!Ref Lines") -> list[str]:
+    """What is wrong with a filter of what a flow log writes."""
+    model = model_of(f"""{{Resources: {{
+        Lines: {{Type: AWS::Logs::LogGroup}},
+        Flow: {{Type: AWS::EC2::FlowLog, Properties: {{LogGroupName: !Ref Lines, {flow}}}}},
+        Filter: {{Type: AWS::Logs::MetricFilter, Properties: {{LogGroupName: {group}, FilterPattern: '{pattern}'}}}}}}}}""")
+    return [one.message for one in WHOLES["AWS::Logs::MetricFilter"](by_id(model, "Filter"))]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "flow", "wrong"),
+    [
+        (f"[{FIELDS}, action=REJECT, status]", "TrafficType: ALL", "in field 12, and end is there"),
+        (RIGHT, "LogFormat: '${srcaddr} ${action}'", "in field 13, and nothing is there"),
+        (RIGHT, "TrafficType: ACCEPT", "in field 13, and Flow writes down only what is ACCEPT"),
+    ],
+)
+def test_no_record_has_the_action(pattern: str, flow: str, wrong: str) -> None:
+    assert said(pattern, flow) == [f"the filter asks for REJECT {wrong}"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "flow"),
+    [
+        (RIGHT, "TrafficType: REJECT"),
+        (RIGHT, "TrafficType: ALL"),
+        (RIGHT, "TrafficType: !Ref AWS::StackName"),
+        ("[..., action=REJECT, status]", "TrafficType: ALL"),
+        (f"[{FIELDS}, end, action, status=NODATA]", "TrafficType: ACCEPT"),
+        ("[source, action=REJECT]", "LogFormat: '${srcaddr} ${action}'"),
+        ("[source, action=REJECT]", "LogFormat: !Ref AWS::StackName"),
+    ],
+)
+def test_records_have_the_action(pattern: str, flow: str) -> None:
+    assert said(pattern, flow) == []
+
+
+def test_other_groups_have_other_lines() -> None:
+    assert said("[action=REJECT]", "TrafficType: ACCEPT", "/other/lines") == []
