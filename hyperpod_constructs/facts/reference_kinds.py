@@ -199,6 +199,7 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::Lambda::EventSourceMapping": {"FunctionName": _FUNCTION},
     "AWS::Lambda::Function": {"Role": _ROLE},
     "AWS::Lambda::Permission": {"FunctionName": _FUNCTION},
+    "AWS::Lambda::Url": {"TargetFunctionArn": _FUNCTION},
     "AWS::Lambda::Version": {"FunctionName": _FUNCTION},
     "AWS::Logs::LogStream": {"LogGroupName": _LOGS},
     "AWS::Logs::MetricFilter": {"LogGroupName": _LOGS},

@@ -14,7 +14,7 @@ THINGS = """
     Subnets: {Type: AWS::RDS::DBSubnetGroup}, Subnet: {Type: AWS::EC2::Subnet}, Group: {Type: AWS::EC2::SecurityGroup},
     Llm: {Type: AWS::SageMaker::Model}, Config: {Type: AWS::SageMaker::EndpointConfig},
     Template: {Type: AWS::EC2::LaunchTemplate}, Bucket: {Type: AWS::S3::Bucket},
-    Role: {Type: AWS::IAM::Role}, Topic: {Type: AWS::SNS::Topic},
+    Role: {Type: AWS::IAM::Role}, Relay: {Type: AWS::Lambda::Function}, Topic: {Type: AWS::SNS::Topic},
     Code: {Type: AWS::SageMaker::CodeRepository},
     Chat: {Type: AWS::SageMaker::Endpoint}, Setup: {Type: AWS::SageMaker::NotebookInstanceLifecycleConfig},"""
 
@@ -29,6 +29,7 @@ THINGS = """
         ("AWS::Neptune::DBCluster", "DBSubnetGroupName", ("GraphSubnets",), "Subnets"),
         ("AWS::RDS::DBCluster", "DBSubnetGroupName", ("Subnets",), "DocumentSubnets"),
         ("AWS::EC2::Subnet", "VpcId", ("Vpc",), "Subnets"),
+        ("AWS::Lambda::Url", "TargetFunctionArn", ("Relay", "Relay.Arn"), "Topic"),
         ("AWS::EC2::VPCEndpoint", "SubnetIds", ("Subnet.SubnetId",), "Group.GroupId"),
         ("AWS::EC2::VPCEndpoint", "VpcId", ("Vpc.VpcId",), "Vpc.DefaultSecurityGroup"),
         ("AWS::SageMaker::Endpoint", "EndpointConfigName", ("Config.EndpointConfigName",), "Llm.ModelName"),
