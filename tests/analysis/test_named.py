@@ -82,6 +82,14 @@ def rotated(**more: Any) -> dict[str, Any]:
     }
 
 
+def recorded(**lock: Any) -> dict[str, Any]:
+    locked = {"ObjectLockEnabled": True, "ObjectLockConfiguration": {"ObjectLockEnabled": "Enabled", **lock}}
+    return {
+        "Channel": {"Type": "AWS::Config::DeliveryChannel", "Properties": {"S3BucketName": {"Ref": "Kept"}}},
+        "Kept": {"Type": "AWS::S3::Bucket", "Properties": locked},
+    }
+
+
 FUNCTION = "arn:aws:lambda:us-west-2:123456789012:function:rotate"
 
 
@@ -91,6 +99,8 @@ FUNCTION = "arn:aws:lambda:us-west-2:123456789012:function:rotate"
         (rotated(), ["Secret"]),
         (rotated(RotationLambdaARN=FUNCTION), []),
         (rotated(SecretId="database-that-rds-manages"), []),
+        (recorded(), []),
+        (recorded(Rule={"DefaultRetention": {"Mode": "COMPLIANCE", "Days": 30}}), ["Kept"]),
         (rule(), []),
         (rule(FifoQueue=False), []),
         (rule(FifoQueue=True), ["Lost"]),
