@@ -99,6 +99,7 @@ def told(*names: str, value: str = "a") -> dict[str, Any]:
         ("AWS::Route53Resolver::FirewallDomainList", {"Domains": ("*lab.org",)}, {"Domains": ("*.org",)}),
         (VOLUME, zfs("DELETE_CHILDREN"), zfs("DELETE_CHILD_VOLUMES_AND_SNAPSHOTS")),
         (FILES, {**HOMES, "StorageType": "SSD", "OpenZFSConfiguration": {**ZFS, **CACHE}}, {**HOMES, "StorageType": "SSD"}),
+        ("AWS::ElasticLoadBalancingV2::LoadBalancer", {"Name": "internal-web"}, {"Name": "internal"}),
         ("AWS::EC2::FlowLog", {**FLOWS, "DestinationOptions": {"FileFormat": "parquet"}}, FLOWS),
         ("AWS::EC2::VPCEndpoint", {**GATE, "RouteTableIds": ()}, {**GATE, "RouteTableIds": ("rtb-0123456789abcdef0",)}),
         (AIR, {**GAPPED, "MinRetentionDays": 3}, GAPPED),
