@@ -165,9 +165,8 @@ def _tiering(system: Lustre) -> Iterator[Hit]:
     if system.deployment not in (None, "PERSISTENT_2"):
         yield hit(system, f"Intelligent-Tiering on a {system.deployment} file system", _LUSTRE, "DeploymentType")
     if given(system.resource.get("StorageCapacity")):
-        yield hit(
-            system, "StorageCapacity with Intelligent-Tiering", "StorageCapacity", doubts=[(system.resource, ("StorageType",))]
-        )
+        doubts = [(system.resource, ("StorageType",))]
+        yield hit(system, "StorageCapacity with Intelligent-Tiering", "StorageCapacity", doubts=doubts)
     if system.has("PerUnitStorageThroughput"):
         yield hit(system, "PerUnitStorageThroughput with Intelligent-Tiering", *_THROUGHPUT)
     for name in ("ThroughputCapacity", "DataReadCacheConfiguration"):

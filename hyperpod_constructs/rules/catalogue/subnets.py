@@ -144,12 +144,11 @@ def training_plans_are_in_one_zone(model: Model) -> Iterator[Hit]:
 def zones_are_in_their_property(subnet: Resource) -> Iterator[Hit]:
     name, zone_id = as_str(subnet.get("AvailabilityZone")), as_str(subnet.get("AvailabilityZoneId"))
     key, other = "AvailabilityZone", "AvailabilityZoneId"
-    mistake = None if name is None else name_mistake(key, name, other) or absent_mistake(key, name)
-    if mistake is not None:
-        yield hit(subnet, mistake, "AvailabilityZone")
-    mistake = None if zone_id is None else id_mistake(other, zone_id, None, key) or absent_mistake(other, zone_id)
-    if mistake is not None:
-        yield hit(subnet, mistake, "AvailabilityZoneId")
+    found = {
+        key: None if name is None else name_mistake(key, name, other) or absent_mistake(key, name),
+        other: None if zone_id is None else id_mistake(other, zone_id, None, key) or absent_mistake(other, zone_id),
+    }
+    yield from (hit(subnet, mistake, place) for place, mistake in found.items() if mistake is not None)
 
 
 _SPREAD: Mapping[str, tuple[str, ...]] = {
