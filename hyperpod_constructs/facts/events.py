@@ -142,6 +142,10 @@ EVENT_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "EC2 Instance State-change Notification": {
         "state": ("pending", "running", "shutting-down", "stopped", "stopping", "terminated")
     },
+    "CodeBuild Build State Change": {"build-status": ("IN_PROGRESS", "SUCCEEDED", "FAILED", "FAULT", "STOPPED", "TIMED_OUT")},
+    "DataSync Task Execution State Change": {
+        "State": (*("QUEUED", "CANCELLING", "LAUNCHING", "PREPARING", "TRANSFERRING", "VERIFYING", "CANCELLED"), "SUCCESS", "ERROR")
+    },
     "Step Functions Execution Status Change": {
         "status": ("RUNNING", "SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED", "PENDING_REDRIVE")
     },
@@ -149,7 +153,9 @@ EVENT_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 """Fields of `detail` with fixed words, by the type of the event.
 
 Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeCluster.html,
-https://docs.aws.amazon.com/sagemaker/latest/dg/automating-sagemaker-with-eventbridge.html and
+https://docs.aws.amazon.com/sagemaker/latest/dg/automating-sagemaker-with-eventbridge.html,
+https://docs.aws.amazon.com/codebuild/latest/APIReference/API_Build.html,
+https://docs.aws.amazon.com/datasync/latest/userguide/API_DescribeTaskExecution.html and
 https://docs.aws.amazon.com/eventbridge/latest/ref/events.html
 """
 

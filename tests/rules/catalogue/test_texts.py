@@ -432,6 +432,22 @@ def test_mistake(base: str, rule: str, path: str, value: Any, said: str) -> None
     assert found[0].resource == path.split("/", 1)[0]
 
 
+@pytest.mark.parametrize(
+    ("source", "kind", "field", "right", "wrong"),
+    [
+        ("aws.datasync", "DataSync Task Execution State Change", "State", "ERROR", "FAILED"),
+        ("aws.codebuild", "CodeBuild Build State Change", "build-status", "FAILED", "FAIL"),
+    ],
+)
+def test_the_state_in_an_event_is_one_of_its_service(source: str, kind: str, field: str, right: str, wrong: str) -> None:
+    def said(word: str) -> list[str]:
+        pattern = {"source": [source], "detail-type": [kind], "detail": {field: [word]}}
+        return [one.message for one in findings(edited(BASES["patterns"], {"Pushes/EventPattern": pattern}))]
+
+    assert said(right) == []
+    assert [f"{field} is never {wrong!r}" in one for one in said(wrong)] == [True]
+
+
 def test_a_queue_that_shows_messages_too_early_is_named_at_its_reader() -> None:
     (found,) = findings(edited(BASES["delivery"], {"Jobs/VisibilityTimeout": 10}))
     assert (found.resource, found.path) == ("Mapping", "Properties/EventSourceArn")
