@@ -9,6 +9,7 @@ import pytest
 from hyperpod_constructs.analysis.schema.judge import violations
 from hyperpod_constructs.analysis.schema.violation import Kind
 from hyperpod_constructs.facts.property_schemas import property_schema, request_limits
+from tests.facts.demands import check_demand
 
 LIST, TUNNEL, CONTROL = "AWS::EC2::PrefixList", "AWS::EC2::VPNConnection", "AWS::EKS::Cluster"
 ENVIRONMENT = "AWS::Batch::ComputeEnvironment"
@@ -114,10 +115,7 @@ def told(*names: str, value: str = "a") -> dict[str, Any]:
 def test_a_demand_refuses_one_thing_and_takes_the_nearest_right_one(
     kind: str, wrong: dict[str, Any], right: dict[str, Any]
 ) -> None:
-    schema = request_limits(kind)
-    assert schema is not None
-    assert len(list(violations(schema, wrong))) == 1
-    assert list(violations(schema, right)) == []
+    check_demand(kind, wrong, right)
 
 
 def test_batch_takes_its_words_in_either_case() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from hyperpod_constructs.analysis.schema.judge import violations
 from hyperpod_constructs.facts.property_schemas import property_schema, request_limits
+from tests.facts.demands import check_demand
 
 CACHE, SEARCH, WAREHOUSE = "AWS::ElastiCache::ReplicationGroup", "AWS::OpenSearchService::Domain", "AWS::Redshift::Cluster"
 MEMORY, QUERIES, JOB, TRIGGER = "AWS::MemoryDB::Cluster", "AWS::Athena::WorkGroup", "AWS::Glue::Job", "AWS::Glue::Trigger"
@@ -467,10 +468,7 @@ def volume(**settings: Any) -> dict[str, Any]:
 def test_a_demand_refuses_one_thing_and_takes_the_nearest_right_one(
     kind: str, wrong: dict[str, Any], right: dict[str, Any]
 ) -> None:
-    schema = request_limits(kind)
-    assert schema is not None
-    assert len(list(violations(schema, wrong))) == 1
-    assert list(violations(schema, right)) == []
+    check_demand(kind, wrong, right)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.analysis.schema.judge import violations
-from hyperpod_constructs.facts.property_schemas import request_limits
+from tests.facts.demands import check_demand
 
 ALIAS, CONNECTION, WINDOW = "AWS::Lambda::Alias", "AWS::Events::Connection", "AWS::SSM::MaintenanceWindow"
 RECORDER, LOGS, IMAGES = "AWS::Config::ConfigurationRecorder", "AWS::Logs::LogGroup", "AWS::ImageBuilder::DistributionConfiguration"
@@ -86,7 +85,4 @@ def image(name: str) -> dict[str, Any]:
 def test_a_demand_refuses_one_thing_and_takes_the_nearest_right_one(
     kind: str, wrong: dict[str, Any], right: dict[str, Any]
 ) -> None:
-    schema = request_limits(kind)
-    assert schema is not None
-    assert len(list(violations(schema, wrong))) == 1
-    assert list(violations(schema, right)) == []
+    check_demand(kind, wrong, right)
