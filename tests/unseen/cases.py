@@ -227,9 +227,14 @@ def _key(place: object, step: str) -> str | int:
 @cache
 def _sources() -> Mapping[str, str]:
     texts = [(folder / "sources.yaml").read_text("utf-8") for folder in _FOLDERS.values()]
-    return {key: source for text in texts for key, source in yaml.safe_load(text).items()}
+    return {key: source for text in texts for key, source in _parsed(text).items()}
 
 
 @cache
 def _read(path: Path) -> Sequence[Mapping[str, Any]]:
-    return tuple(yaml.safe_load(path.read_text("utf-8")))
+    return tuple(_parsed(path.read_text("utf-8")))
+
+
+def _parsed(text: str) -> Any:
+    """The content of a YAML file of ours; in C, as every process of the tests reads all sets."""
+    return yaml.load(text, yaml.CSafeLoader)
