@@ -36,9 +36,20 @@ _PRINCIPAL = re.compile(r"\*|\d{12}|A[A-Z0-9]{15,}|arn:aws[a-z-]*:(iam|sts)::(\d
 _VARIABLE, _WITH_VARIABLES = re.compile(r"\$\{[\w-]+:[^}]+\}"), "2012-10-17"
 _BUCKET_ARN = re.compile(r"arn:[^:]*:s3:(?!:)[^:]*:[^:]*:|arn:[^:]*:s3::[^:]+:")
 """The beginning of an ARN of S3 with a region or an account, which those of buckets and objects have not."""
-_OF_AWS = re.compile(r"arn:[^:]*:ssm:[^:]*:(\d{12}|\0):(document/(?i:aws|amazon|amzn).*|parameter/aws/.*)")
-"""Documents and parameters of AWS, behind an account. Source:
-https://docs.aws.amazon.com/systems-manager/latest/userguide/getting-started-restrict-access-examples.html (as of 2026-11-28)
+_OF_AWS = re.compile(
+    r"arn:[^:]*:ssm:[^:]*:(\d{12}|\0):(parameter/aws/service/.*|document/("
+    r"AWS|AWSCodeDeployAgent|AWSConfigRemediation|AWSConformancePacks|AWSDisasterRecovery|AWSDistroOTel|AWSDocs|AWSEC2|"
+    r"AWSEC2Launch|AWSFIS|AWSFleetManager|AWSIncidents|AWSKinesisTap|AWSMigration|AWSNVMe|AWSNitroEnclavesWindows|"
+    r"AWSObservabilityExporter|AWSPVDriver|AWSQuickSetupType|AWSQuickStarts|AWSRefactorSpaces|AWSResilienceHub|AWSSAP|"
+    r"AWSSAPTools|AWSSQLServer|AWSSSO|AWSSupport|AWSSystemsManagerSAP|AmazonCloudWatch|AmazonCloudWatchAgent|AmazonECS|"
+    r"AmazonEFSUtils|AmazonEKS|AmazonInspector2?|AmazonInternal|AwsEnaNetworkDriver|AwsVssComponents)-.*)"
+)
+"""Documents and public parameters of AWS, behind an account. Services of AWS make others in the account itself, and parameters
+below /aws/reference/secretsmanager are secrets of the account.
+
+Sources: https://docs.aws.amazon.com/drs/latest/userguide/security-iam-awsmanpol-AWSElasticDisasterRecoveryLaunchActionsPolicy.html,
+https://docs.aws.amazon.com/systems-manager/latest/userguide/parameter-store-public-parameters.html and
+https://docs.aws.amazon.com/systems-manager/latest/userguide/integration-ps-secretsmanager.html (as of 2026-11-28)
 """
 _SERVICE = re.compile(r"\*|[a-z0-9-]+(\.[a-z0-9-]+)+")
 

@@ -49,6 +49,11 @@ _FUNCTION = _kind(
     Lambda_Alias=(None, "AliasArn"),
     Lambda_Version=(None, "FunctionArn"),
 )
+"""By its name, a part of its ARN or all of it, in `TargetFunctionArn` too.
+
+Sources: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-url.html and
+https://docs.aws.amazon.com/lambda/latest/api/API_AddPermission.html (as of 2026-11-28)
+"""
 _POLICY = _kind("the ARN of a managed policy", IAM_ManagedPolicy=(None, "PolicyArn"))
 _SYSTEM = _kind("the id of an FSx file system", FSx_FileSystem=(None, "Id"))
 _BUCKET = _kind("the name of a bucket", S3_Bucket=(None,))

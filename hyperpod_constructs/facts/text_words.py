@@ -58,7 +58,9 @@ SSM_PUBLIC: Mapping[str, tuple[str, ...]] = {
     "AWS-RunShellScript": _RUN,
     "AWS-UpdateSSMAgent": ("allowDowngrade", "version"),
     "AmazonCloudWatch-ManageAgent": (
-        "action", "mode", "optionalConfigurationLocation", "optionalConfigurationSource", "optionalRestart",
+        "action", "mode", "optionalConfigurationLocation", "optionalConfigurationSource",
+        "optionalOpenTelemetryCollectorConfigurationLocation", "optionalOpenTelemetryCollectorConfigurationSource",
+        "optionalRestart",
     ),
 }  # fmt: skip
 """Parameters of documents of AWS; a name that is near one of them is meant for it.

@@ -18,20 +18,25 @@ WRITE_ZONE = (
     "write a zone of the stack's region (ids look like usw2-az4, names like us-west-2a), or deploy to the region of the zone "
     "(AWS_REGION)"
 )
-MOST_ZONES = 6
-"""Most zones of a region, in us-east-1: `Fn::GetAZs` gives no more.
-
-Source: https://docs.aws.amazon.com/global-infrastructure/latest/regions/aws-availability-zones.html
-"""
+_OF_THREE = (
+    "af-south-1", "ap-east-1", "ap-east-2", "ap-northeast-3", "ap-south-1", "ap-south-2", "ap-southeast-1", "ap-southeast-2",
+    "ap-southeast-3", "ap-southeast-4", "ap-southeast-5", "ap-southeast-6", "ap-southeast-7", "ca-west-1", "eu-central-1",
+    "eu-central-2", "eu-north-1", "eu-south-1", "eu-south-2", "eu-west-1", "eu-west-3", "il-central-1", "me-central-1",
+    "me-south-1", "mx-central-1", "sa-east-1", "us-east-2", "us-west-1",
+)  # fmt: skip
 ZONES: Mapping[str, int] = {
-    "ap-northeast-1": 4, "ap-northeast-2": 4, "ap-northeast-3": 3, "ap-south-1": 3, "ap-southeast-1": 3, "ap-southeast-2": 3,
-    "ca-central-1": 4, "eu-central-1": 3, "eu-north-1": 3, "eu-west-1": 3, "eu-west-2": 3, "eu-west-3": 3, "sa-east-1": 3,
-    "us-east-1": 6, "us-east-2": 3, "us-west-1": 3, "us-west-2": 4,
-}  # fmt: skip
+    **dict.fromkeys(_OF_THREE, 3),
+    **{"ap-northeast-1": 4, "ap-northeast-2": 4, "ca-central-1": 4, "eu-west-2": 4, "us-east-1": 7, "us-west-2": 4},
+}
 """The highest number of a zone in a region, and so its last letter (as of 2026-11-28).
 
+In us-east-1 the page names six zones, and announces one more for 2026 without its id; ca-central-1 has no zone 3. The page lacks
+GovCloud and China.
+
 Source: https://docs.aws.amazon.com/global-infrastructure/latest/regions/aws-availability-zones.html
 """
+MOST_ZONES = max(ZONES.values())
+"""Most zones of a region: `Fn::GetAZs` gives no more."""
 _WORDS = (("gov", "g"), ("north", "n"), ("south", "s"), ("central", "c"), ("east", "e"), ("west", "w"))
 
 

@@ -27,8 +27,12 @@ FLOWS = {"ResourceType": "VPC", "LogGroupName": "flows", "DeliverLogsPermissionA
 GATE = {"VpcId": "vpc-0123456789abcdef0", "VpcEndpointType": "Gateway", "ServiceName": "com.amazonaws.us-west-2.s3"}
 MADE = {**NEW, "ManageMasterUserPassword": True}
 OFFICE = {"AddressFamily": "IPv4", "MaxEntries": 1, "Entries": ({"Cidr": "192.168.64.0/18"},)}
-EVENTS, CLUSTER, OF_DATABASES = "AWS::RDS::EventSubscription", "AWS::SageMaker::Cluster", {"SourceType": "db-instance"}
+EVENTS, CLUSTER = "AWS::RDS::EventSubscription", "AWS::SageMaker::Cluster"
 SECRET = "arn:aws:secretsmanager:us-west-2:123456789012:secret:slurm-a1b2c3"
+
+
+def told_of(source: str, category: str) -> dict[str, Any]:
+    return {"SourceType": source, "EventCategories": (category,)}
 
 
 def accounting(endpoint: str, *, secret: str = SECRET) -> dict[str, Any]:
@@ -107,7 +111,15 @@ def told(*names: str, value: str = "a") -> dict[str, Any]:
         (DATABASE, {**MADE, "CACertificateIdentifier": "rds-ca-2019"}, {**MADE, "CACertificateIdentifier": "rds-ca-rsa2048-g1"}),
         (BUCKET, told("prefix", "suffix", "suffix"), told("prefix", "suffix")),
         (BUCKET, told("suffix", value="*.json"), told("suffix", value=".json")),
-        (EVENTS, {"SourceType": "db-instance", "EventCategories": ("crash",)}, {**OF_DATABASES, "EventCategories": ("failure",)}),
+        (EVENTS, told_of("db-instance", "crash"), told_of("db-instance", "failure")),
+        (EVENTS, told_of("db-instance", "global failover"), told_of("db-instance", "serverless")),
+        (EVENTS, told_of("db-instance", "low-storage"), told_of("db-instance", "global database")),
+        (EVENTS, told_of("db-snapshot", "backup"), told_of("db-snapshot", "restoration")),
+        (EVENTS, told_of("db-parameter-group", "failure"), told_of("db-parameter-group", "configuration change")),
+        (EVENTS, told_of("db-security-group", "security"), told_of("db-security-group", "failure")),
+        (EVENTS, told_of("db-cluster", "failing over"), told_of("db-cluster", "global-failover")),
+        (EVENTS, told_of("db-cluster-snapshot", "snapshot"), told_of("db-cluster-snapshot", "backup")),
+        (EVENTS, told_of("db-proxy", "low storage"), told_of("blue-green-deployment", "notification")),
         (CLUSTER, accounting("mysql://db.lab.org"), accounting("db.lab.org")),
         (CLUSTER, accounting("db.lab.org", secret="slurm/accounting"), accounting("db.lab.org")),
     ],

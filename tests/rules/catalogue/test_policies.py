@@ -110,6 +110,9 @@ def test_who_begins_to_push_an_image_ends_it(actions: list[str], missing: list[s
         ("ssm:SendCommand", "arn:aws:ssm:us-west-2:123456789012:document/SSM-SessionManagerRunShell", []),
         ("ssm:GetParameter", "arn:aws:ssm:us-west-2:123456789012:parameter/aws/service/ami-amazon-linux-latest/*", [IDLE]),
         ("ssm:GetParameter", "arn:aws:ssm:us-west-2::parameter/aws/service/ami-amazon-linux-latest/*", []),
+        ("ssm:GetParameter", "arn:aws:ssm:us-west-2:123456789012:parameter/aws/reference/secretsmanager/slurm", []),
+        ("ssm:SendCommand", "arn:aws:ssm:us-west-2:123456789012:document/AmazonCloudWatch-ManageAgent", [IDLE]),
+        ("ssm:SendCommand", "arn:aws:ssm:us-west-2:123456789012:document/AWSQuickSetup-PatchPolicy", []),
     ],
 )
 def test_nothing_lies_below_a_name_without_a_slash(action: str, resource: str, rules: list[str]) -> None:
