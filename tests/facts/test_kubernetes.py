@@ -137,6 +137,17 @@ def test_support_of_every_version_ends_once() -> None:
         ("aws-fsx-csi-driver", {"node": {"logLevel": "5"}}, {"node": {"logLevel": 5}}),
         ("amazon-cloudwatch-observability", {"containerLogs": {"enabled": "no"}}, {"containerLogs": {"enabled": False}}),
         ("amazon-cloudwatch-observability", {"agents": {"config": {}}, "containerLog": {}}, {"agent": {"config": {"logs": {}}}}),
+        ("amazon-cloudwatch-observability", {"applicationSignal": {}}, {"applicationSignals": {"enabled": False}, "agents": []}),
+        ("amazon-cloudwatch-observability", {"otelContainerInsight": {}}, {"otelContainerInsights": {"enabled": True}}),
+        ("kube-proxy", {"mode": "nftable"}, {"mode": "nftables"}),
+        ("eks-pod-identity-agent", {"agent": {"probPort": 1}}, {"agent": {"livenessEndpoint": "/a", "readinessEndpoint": "/b"}}),
+        ("metrics-server", {"hostNetwork": True}, {"hostNetwork": {"enabled": True}}),
+        ("aws-ebs-csi-driver", {"nodeSelector": {}}, {"controller": {"nodeSelector": {}, "defaultFsType": None}}),
+        ("aws-ebs-csi-driver", {"node": {"kubletPath": "/a"}}, {"node": {"kubeletPath": "/a", "priorityClassName": None}}),
+        ("aws-ebs-csi-driver", {"controller": {"env": {}}}, {"controller": {"env": [], "envFrom": []}, "nodeComponentOnly": False}),
+        ("aws-efs-csi-driver", {"controller": {"hostNetwork": "no"}}, {"controller": {"podLabel": {"a": "b"}, "logLevel": 5}}),
+        ("aws-fsx-csi-driver", {"node": {"extraArgs": "-v"}}, {"node": {"extraArgs": ["-v"], "lustreMaxCachedMB": 102400}}),
+        ("aws-mountpoint-s3-csi-driver", {"controller": {"replicaCount": "1"}}, {"experimental": {"headroomPodLabels": {}}}),
     ],
 )
 def test_configurations_of_other_add_ons(name: str, wrong: dict[str, object], right: dict[str, object]) -> None:
