@@ -155,7 +155,10 @@ Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetwor
 """
 
 SERVICE_BLOCKS = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
-"""The blocks of which the block of service addresses is a part."""
+"""The blocks of which the block of service addresses is a part.
+
+Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html (as of 2026-11-28)
+"""
 
 SERVICE_BLOCKS_ALLOWED = (
     f"/{SERVICE_PREFIXES[0]} to /{SERVICE_PREFIXES[-1]} within {', '.join(SERVICE_BLOCKS)}, outside the blocks of the VPC"
@@ -209,7 +212,10 @@ Source: https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries
 """
 
 RESERVED_GROUPS = ("system:", "eks:", "aws:", "amazon:", "iam:")
-"""Beginnings of groups that an access entry may not give."""
+"""Beginnings of groups that an access entry may not give, which are those of user names.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
+"""
 
 MOST_POLICIES_OF_AN_ENTRY = 20
 """Access policies of one entry at most; CloudFormation's schema has the same number.

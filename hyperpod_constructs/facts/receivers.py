@@ -59,8 +59,22 @@ Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_Put
 """
 
 EVENT_SOURCE_SERVICES = ("sqs", "kinesis", "dynamodb", "kafka", "mq", "rds", "docdb-elastic")
+"""Services whose queues and streams call functions.
+
+Source: https://docs.aws.amazon.com/lambda/latest/api/API_CreateEventSourceMapping.html (as of 2026-11-28)
+"""
+
 RECEIVERS = ("sqs", "sns", "lambda", "events", "s3")
+"""Services that get what a function returned, or could not do.
+
+Source: https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-retain-records.html
+"""
+
 LOG_SUBSCRIBERS = ("kinesis", "firehose", "lambda", "logs", "es", "opensearch")
+"""Services that get filtered logs; the console makes a function for the last two.
+
+Source: https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutSubscriptionFilter.html (as of 2026-11-28)
+"""
 
 ARN_SOURCES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     type_: (form.service, form.given) for type_, form in FORMS.items() if form.given

@@ -65,7 +65,10 @@ SSM_PUBLIC: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Parameters of documents of AWS; a name that is near one of them is meant for it.
 
-Source: https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-command-ssm-plugin-reference.html
+Sources: https://docs.aws.amazon.com/systems-manager/latest/userguide/patch-manager-aws-runpatchbaseline.html,
+https://docs.aws.amazon.com/systems-manager/latest/userguide/integration-remote-scripts.html,
+https://docs.aws.amazon.com/systems-manager/latest/userguide/distributor-working-with-packages-uninstall.html and, of playbooks and
+of the agent of CloudWatch, public commands that run them (as of 2026-11-28)
 """
 SSM_NEEDED: Mapping[str, str] = dict.fromkeys(("AWS-RunPowerShellScript", "AWS-RunShellScript"), "commands")
 """The parameter without which a document of AWS does nothing."""
