@@ -128,6 +128,7 @@ EVENT_SOURCES: Mapping[str, str] = {
 Source: https://docs.aws.amazon.com/eventbridge/latest/ref/events.html
 """
 
+_JOB_STATUS = ("InProgress", "Completed", "Failed", "Stopping", "Stopped")
 _CLUSTER_STATUS = ("Creating", "Deleting", "Failed", "InService", "RollingBack", "SystemUpdating", "Updating")
 EVENT_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     CLUSTER_STATE: {"ClusterStatus": _CLUSTER_STATUS},
@@ -135,7 +136,7 @@ EVENT_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     CLUSTER_EVENT: {"EventDetails/EventLevel": LEVELS},
     "SageMaker Model Package State Change": {"ModelApprovalStatus": ("Approved", "Rejected", "PendingManualApproval")},
     **{
-        f"SageMaker {job} Job State Change": {f"{job}JobStatus": ("InProgress", "Completed", "Failed", "Stopping", "Stopped")}
+        f"SageMaker {job} Job State Change": {f"{job}JobStatus": (*_JOB_STATUS, *(("Deleting",) if job == "Training" else ()))}
         for job in ("Processing", "Training", "Transform")
     },
     "CloudWatch Alarm State Change": {"state/value": ("ALARM", "OK", "INSUFFICIENT_DATA")},
@@ -153,6 +154,7 @@ EVENT_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 """Fields of `detail` with fixed words, by the type of the event.
 
 Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeCluster.html,
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeTrainingJob.html,
 https://docs.aws.amazon.com/sagemaker/latest/dg/automating-sagemaker-with-eventbridge.html,
 https://docs.aws.amazon.com/codebuild/latest/APIReference/API_Build.html,
 https://docs.aws.amazon.com/datasync/latest/userguide/API_DescribeTaskExecution.html and

@@ -46,10 +46,11 @@ EVENT_TARGETS = (
     "automate",
     "appsync",
     "glue",
+    "imagebuilder",
 )
 """Services that receive events.
 
-Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-targets.html
+Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-targets.html (as of 2026-11-28)
 """
 
 ALARM_ACTIONS = ("sns", "autoscaling", "ssm", "ssm-incidents", "lambda", "automate", "swf", "aiops")
@@ -67,7 +68,7 @@ Source: https://docs.aws.amazon.com/lambda/latest/api/API_CreateEventSourceMappi
 RECEIVERS = ("sqs", "sns", "lambda", "events", "s3")
 """Services that get what a function returned, or could not do.
 
-Source: https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-retain-records.html
+Source: https://docs.aws.amazon.com/lambda/latest/api/API_PutFunctionEventInvokeConfig.html (as of 2026-11-28)
 """
 
 LOG_SUBSCRIBERS = ("kinesis", "firehose", "lambda", "logs", "es", "opensearch")

@@ -15,6 +15,7 @@ from hyperpod_constructs.templates.model import Model
 SILENT = "import cfnresponse\ndef handler(event, context):\n    print(event)\n"
 ANSWERING = "import cfnresponse\ndef handler(event, context):\n    cfnresponse.send(event, context, 'SUCCESS', {})\n"
 OTHER = "import os\ndef handler(event, context):\n    return hand_on(event['ResponseURL'])\ndef hand_on(place):\n    return place\n"
+ROLE = "arn:aws:iam::123456789012:role/events"
 
 
 def said(**resources: Any) -> list[str]:
@@ -74,6 +75,24 @@ def test_a_pipeline_has_the_version_of_its_schema(version: str, count: int) -> N
 def test_documents_of_aws_are_run_with_their_parameters(name: str, parameters: dict[str, Any], count: int) -> None:
     targets = [{"Key": "tag:a", "Values": ["b"]}]
     assert len(said(Run=resource("AWS::SSM::Association", Name=name, Targets=targets, Parameters=parameters))) == count
+
+
+@pytest.mark.parametrize(
+    ("service", "count"), [("imagebuilder", 0), ("redshift-serverless", 0), ("ssm-incidents", 0), ("image-builder", 1), ("efs", 1)]
+)
+def test_events_go_to_services_that_take_them(service: str, count: int) -> None:
+    targets = [{"Id": "one", "Arn": f"arn:aws:{service}:us-west-2:123456789012:thing/one", "RoleArn": ROLE}]
+    assert len(said(Rule=resource("AWS::Events::Rule", ScheduleExpression="rate(1 day)", Targets=targets))) == count
+
+
+@pytest.mark.parametrize(
+    ("job", "status", "count"),
+    [("Training", "Deleting", 0), ("Training", "Deleted", 1), ("Processing", "Deleting", 1), ("Transform", "Stopped", 0)],
+)
+def test_events_of_jobs_have_the_words_of_the_service(job: str, status: str, count: int) -> None:
+    detail = {f"{job}JobStatus": [status]}
+    pattern = {"source": ["aws.sagemaker"], "detail-type": [f"SageMaker {job} Job State Change"], "detail": detail}
+    assert len(said(Rule=resource("AWS::Events::Rule", EventPattern=pattern, Targets=[]))) == count
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,7 @@ def told(*names: str, value: str = "a") -> dict[str, Any]:
         (EVENTS, told_of("db-parameter-group", "failure"), told_of("db-parameter-group", "configuration change")),
         (EVENTS, told_of("db-security-group", "security"), told_of("db-security-group", "failure")),
         (EVENTS, told_of("db-cluster", "failing over"), told_of("db-cluster", "global-failover")),
+        (EVENTS, told_of("db-shard-group", "shard"), told_of("db-shard-group", "maintenance")),
         (EVENTS, told_of("db-cluster-snapshot", "snapshot"), told_of("db-cluster-snapshot", "backup")),
         (EVENTS, told_of("db-proxy", "low storage"), told_of("blue-green-deployment", "notification")),
         (CLUSTER, accounting("mysql://db.lab.org"), accounting("db.lab.org")),

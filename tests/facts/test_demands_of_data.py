@@ -312,7 +312,7 @@ def volume(**settings: Any) -> dict[str, Any]:
         (
             "AWS::Backup::BackupVault",
             {"Notifications": {"BackupVaultEvents": ("BACKUP_JOB_FAILURE",)}},
-            {"Notifications": {"BackupVaultEvents": ("BACKUP_JOB_FAILED",)}},
+            {"Notifications": {"BackupVaultEvents": ("BACKUP_JOB_FAILED", "ACCESS_POINT_EXPIRED")}},
         ),
         (
             "AWS::ElastiCache::ServerlessCache",
