@@ -7,16 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hyperpod_constructs.analysis.clusters import CLUSTER, Cluster, clusters, given
-from hyperpod_constructs.facts.governance import (
-    COMPUTE_QUOTA,
-    RESOURCES_PATH,
-    SCHEDULER_CONFIG,
-    Allocation,
-    Amounts,
-    amounts_of,
-    guaranteed,
-)
+from hyperpod_constructs.facts.governance import COMPUTE_QUOTA, RESOURCES_PATH, SCHEDULER_CONFIG
 from hyperpod_constructs.facts.instance_types import instance_type, is_instance_type
+from hyperpod_constructs.facts.quota_amounts import Allocation, Amounts, amounts_of, guaranteed
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import Value, as_float, as_int, as_items, as_str, at
 

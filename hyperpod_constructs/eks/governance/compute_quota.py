@@ -21,7 +21,8 @@ from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
 from hyperpod_constructs.eks.governance.policies import Policies, Quota
 from hyperpod_constructs.eks.governance.values import BorrowLimit, FairShareWeight, PolicyName, QuotaAmount, QuotaCount, TeamName
 from hyperpod_constructs.facts import governance as facts
-from hyperpod_constructs.facts.governance import Allocation
+from hyperpod_constructs.facts import quota_amounts
+from hyperpod_constructs.facts.quota_amounts import Allocation
 from hyperpod_constructs.rules.plugin import register_rules
 
 
@@ -93,7 +94,7 @@ class ComputeQuotaResource:
     def __post_init__(self) -> None:
         if is_unknown(self.instance_type.name) and self.accelerator_partition is not None:
             return
-        mistake = facts.amounts_mistake(_allocation(self))
+        mistake = quota_amounts.amounts_mistake(_allocation(self))
         if mistake is not None:
             raise ValueError(f"ComputeQuotaResource: {mistake}")
 

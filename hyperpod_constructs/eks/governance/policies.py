@@ -15,9 +15,10 @@ from hyperpod_constructs._support.deferred import check_at_synthesis
 from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs._support.tree import app_of, stack_of
 from hyperpod_constructs.facts import governance as facts
-from hyperpod_constructs.facts.governance import Allocation, Amounts
+from hyperpod_constructs.facts import quota_amounts
 from hyperpod_constructs.facts.instance_types import InstanceType
 from hyperpod_constructs.facts.mistake import Mistake
+from hyperpod_constructs.facts.quota_amounts import Allocation, Amounts
 
 _known: weakref.WeakKeyDictionary[IConstruct, dict[str, Policies]] = weakref.WeakKeyDictionary()
 """By app, and by the ARN of the cluster."""
@@ -118,12 +119,12 @@ class Policies:
                     continue
                 kinds[kind.name] = kind
                 amounts = wanted.setdefault(kind.name, {})
-                amounts[quota.team] = amounts.get(quota.team, Amounts()) + facts.guaranteed(allocation, kind)
+                amounts[quota.team] = amounts.get(quota.team, Amounts()) + quota_amounts.guaranteed(allocation, kind)
         for name, teams in wanted.items():
             if None not in nodes and name not in nodes:
                 yield from (facts.unknown_type(f"the quota of team {team!r}", name, map(str, nodes)) for team in teams)
             elif name in nodes and (count := nodes[name]) is not None and not _grows(properties):
-                yield from facts.beyond_capacity(name, teams, facts.amounts_of(kinds[name]).times(count))
+                yield from quota_amounts.beyond_capacity(name, teams, quota_amounts.amounts_of(kinds[name]).times(count))
 
 
 def _on_slurm(cluster: Clusterlike) -> bool:

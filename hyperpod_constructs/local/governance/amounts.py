@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hyperpod_constructs.facts import governance as facts
-from hyperpod_constructs.facts import kubernetes_nodes
+from hyperpod_constructs.facts import kubernetes_nodes, quota_amounts
 from hyperpod_constructs.local.governance.state import allocation_of, facts_of
 
 Resources = dict[str, int]
@@ -25,7 +25,7 @@ _QUANTITY = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)(m|[kMGT]|[KMGT]i)?")
 def entry_resources(entry: Mapping[str, Any]) -> Resources:
     """What an entry of a quota guarantees. Parts of GPUs count as resources of their own, and not as GPUs."""
     wanted, kind = allocation_of(entry), facts_of(entry["InstanceType"])
-    amounts = facts.guaranteed(wanted, kind)
+    amounts = quota_amounts.guaranteed(wanted, kind)
     found: dict[str, float | None] = {
         CPU: None if amounts.vcpus is None else amounts.vcpus * 1000,
         MEMORY: None if amounts.memory_gib is None else amounts.memory_gib * 1024,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from hyperpod_constructs.facts import governance as facts
+from hyperpod_constructs.facts import quota_amounts
 from hyperpod_constructs.facts.instance_types import InstanceType, instance_type, is_instance_type
 from hyperpod_constructs.local.aws_service import AwsError, Caller
 
@@ -122,7 +123,7 @@ def _check_quota(settings: Settings) -> None:
     entries = [*config.get("ComputeQuotaResources", ()), *config.get("ResourceSharingConfig", {}).get("AbsoluteBorrowLimits", ())]
     for entry in entries:
         partition = entry.get("AcceleratorPartition")
-        mistake = None if partition is None else facts.unserved_partition(entry["InstanceType"], partition["Type"])
+        mistake = None if partition is None else quota_amounts.unserved_partition(entry["InstanceType"], partition["Type"])
         if mistake is not None:
             raise AwsError("ValidationException", str(mistake))
 
@@ -145,10 +146,10 @@ def _complete_sharing(sharing: Mapping[str, Any]) -> dict[str, Any]:
     return {**({"BorrowLimit": facts.DEFAULT_BORROW_LIMIT} if borrows else {}), **sharing}
 
 
-def allocation_of(entry: Mapping[str, Any]) -> facts.Allocation:
+def allocation_of(entry: Mapping[str, Any]) -> quota_amounts.Allocation:
     """An entry of a quota, for its arithmetic."""
     partition = entry.get("AcceleratorPartition", {})
-    return facts.Allocation(
+    return quota_amounts.Allocation(
         instance_type=entry["InstanceType"],
         count=entry.get("Count"),
         accelerators=entry.get("Accelerators"),
@@ -169,7 +170,7 @@ def _complete_entry(entry: Mapping[str, Any]) -> dict[str, Any]:
     if not entry.keys() & {"Accelerators", "VCpu", "MemoryInGiB", "AcceleratorPartition"} or "Count" in entry:
         return dict(entry)
     partition = entry.get("AcceleratorPartition")
-    amounts = facts.guaranteed(allocation_of(entry), facts_of(entry["InstanceType"]))
+    amounts = quota_amounts.guaranteed(allocation_of(entry), facts_of(entry["InstanceType"]))
     filled = {"VCpu": amounts.vcpus, "MemoryInGiB": amounts.memory_gib, **({} if partition else {"Accelerators": 0})}
     return {**{name: value for name, value in filled.items() if value is not None}, **entry}
 

@@ -11,9 +11,9 @@ from hyperpod_constructs.analysis.embedded import parsed
 from hyperpod_constructs.analysis.governance import quotas
 from hyperpod_constructs.analysis.kubernetes import installs, joined
 from hyperpod_constructs.facts import chart as facts
-from hyperpod_constructs.facts.governance import Allocation, unserved_partition
 from hyperpod_constructs.facts.instance_types import instance_type, is_instance_type
 from hyperpod_constructs.facts.mistake import Mistake
+from hyperpod_constructs.facts.quota_amounts import Allocation, unserved_partition
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource

@@ -20,7 +20,7 @@ from hyperpod_constructs.analysis.governance import (
     quotas,
 )
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, eks_of, installs
-from hyperpod_constructs.facts import governance
+from hyperpod_constructs.facts import governance, quota_amounts
 from hyperpod_constructs.facts.addons import TASK_GOVERNANCE
 from hyperpod_constructs.facts.governance import ON_SLURM, SCHEDULER_CONFIG
 from hyperpod_constructs.facts.mistake import Mistake
@@ -129,7 +129,7 @@ def quotas_have_a_policy(quota: Quota) -> str:
 )
 def partitions_are_offered(quota: Quota) -> Iterator[Hit]:
     for path, entry in quota.entries:
-        mistake = None if entry.partition is None else governance.unserved_partition(entry.instance_type, entry.partition)
+        mistake = None if entry.partition is None else quota_amounts.unserved_partition(entry.instance_type, entry.partition)
         if mistake is not None:
             yield hit(quota, mistake, *path, "AcceleratorPartition", "Type")
 
@@ -146,8 +146,8 @@ def partitions_are_offered(quota: Quota) -> Iterator[Hit]:
 )
 def amounts_go_together(quota: Quota) -> Iterator[Hit]:
     for path, entry in quota.entries:
-        wrong = governance.amounts_mistake(entry)
-        if wrong is not None and not (entry.partition and governance.unserved_partition(entry.instance_type, entry.partition)):
+        wrong = quota_amounts.amounts_mistake(entry)
+        if wrong is not None and not (entry.partition and quota_amounts.unserved_partition(entry.instance_type, entry.partition)):
             yield hit(quota, wrong, *path)
     sharing = quota.resource.get(*SHARING)
     limited = given(at(sharing, "BorrowLimit")) is True or bool(as_items(at(sharing, "AbsoluteBorrowLimits")))
@@ -188,7 +188,7 @@ def quotas_fit_the_cluster(cluster: Cluster, found: list[Quota]) -> Iterator[Hit
     counted = [quota for quota in found if _counts(quota)]
     for name, teams in guarantees(() if grows else counted).items():
         count = nodes.get(name)
-        for mistake in () if count is None else governance.beyond_capacity(name, teams, capacity(name, count)):
+        for mistake in () if count is None else quota_amounts.beyond_capacity(name, teams, capacity(name, count)):
             users = [quota for quota in counted if any(entry.instance_type == name for _, entry in quota.guarantees)]
             alone = [one for one in users if _is_beyond(one, name, count or 0)]
             meant = (alone or users)[-1].resource
@@ -199,7 +199,7 @@ def quotas_fit_the_cluster(cluster: Cluster, found: list[Quota]) -> Iterator[Hit
 def _is_beyond(quota: Quota, name: str, count: int) -> bool:
     """Whether a quota alone guarantees more of a type than the cluster has."""
     own = guarantees([quota]).get(name, {})
-    return any(governance.beyond_capacity(name, own, capacity(name, count)))
+    return any(quota_amounts.beyond_capacity(name, own, capacity(name, count)))
 
 
 def _counts(quota: Quota) -> bool:
