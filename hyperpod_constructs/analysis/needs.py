@@ -34,6 +34,7 @@ from hyperpod_constructs.facts.addons import CERTIFICATES, S3_CSI
 from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL
 from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 from hyperpod_constructs.facts.permissions import Place, Task
+from hyperpod_constructs.facts.pod_permissions import CONFIGURED, PODS
 from hyperpod_constructs.facts.role_calls import OUTSIDE
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, at, shown
@@ -207,14 +208,14 @@ def _of_pods(addon: Addon) -> Iterator[Need]:
     for role in addon.roles:
         if role is not by_token and role_facts(role).trusts(PODS_PRINCIPAL) is False:
             continue
-        for task in facts.PODS.get(addon.name, ()):
+        for task in PODS.get(addon.name, ()):
             if not task.setting or at(addon.configuration or {}, *task.setting) is True:
                 for arn in _of_addon(addon, task.on):
                     yield from _simple(f"the pods of {addon.name}", role, replace(task, hint=_hint(addon)), arn)
         if addon.name == S3_CSI:
             yield from _of_buckets(addon, role)
     for one, role in addon.configured_roles:
-        for task in facts.CONFIGURED.get(one.service_account, ()):
+        for task in CONFIGURED.get(one.service_account, ()):
             for arn in _of_addon(addon, task.on):
                 yield from _simple(f"{one.service_account} of {addon.name}", role, task, arn)
 

@@ -10,7 +10,8 @@ import pytest
 from hyperpod_constructs.analysis.started import unfinished
 from hyperpod_constructs.facts.iam_actions import is_service, service_actions
 from hyperpod_constructs.facts.managed_policies import managed_policy, policy_names
-from hyperpod_constructs.facts.permissions import KARPENTER, NODES, PODS, Task
+from hyperpod_constructs.facts.permissions import KARPENTER, NODES, Task
+from hyperpod_constructs.facts.pod_permissions import PODS
 from hyperpod_constructs.facts.role_calls import role_calls
 from hyperpod_constructs.templates.model import Model
 from tests.rules.catalogue.cases import Case, edited
