@@ -7,6 +7,7 @@ from typing import Any
 
 from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs.eks.base import KubernetesControlPlane
+from hyperpod_constructs.facts import addon_versions
 from hyperpod_constructs.facts import addons as facts
 from hyperpod_constructs.facts.mistake import Mistake
 
@@ -15,7 +16,7 @@ def check_addon(
     path: str, control_plane: KubernetesControlPlane, name: str, version: str | None, configuration: Mapping[str, Any] | None
 ) -> None:
     """Refuse a version or a configuration that the add-on does not have on this version of Kubernetes."""
-    mistake = facts.kubernetes_mistake(name, control_plane.version) or _version(control_plane, name, version)
+    mistake = addon_versions.kubernetes_mistake(name, control_plane.version) or _version(control_plane, name, version)
     if mistake is not None:
         raise ValueError(f"{path}: {mistake}")
     refused = None if configuration is None else facts.configuration_mistake(name, configuration, is_unknown)
@@ -27,7 +28,7 @@ def check_addon(
 def _version(control_plane: KubernetesControlPlane, name: str, version: str | None) -> Mistake | None:
     if version is None or is_unknown(version):
         return None
-    return facts.version_mistake(name, version, control_plane.version)
+    return addon_versions.version_mistake(name, version, control_plane.version)
 
 
 def check_order(path: str, control_plane: KubernetesControlPlane, name: str, after: Sequence[object]) -> None:

@@ -9,7 +9,8 @@ from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct, IDependable
 
 from hyperpod_constructs._support.deferred import check_together_at_synthesis
-from hyperpod_constructs.facts.addons import Nodes, addon_facts, is_lower
+from hyperpod_constructs.facts.addon_versions import is_lower
+from hyperpod_constructs.facts.addons import Nodes, addon_facts
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

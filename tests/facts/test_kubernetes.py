@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 from aws_cdk import aws_eks_v2 as eks
 
-from hyperpod_constructs.facts import addons, kubernetes
+from hyperpod_constructs.facts import addon_versions, addons, kubernetes
 from hyperpod_constructs.facts import eks as eks_facts
 from hyperpod_constructs.facts.kubernetes import KubernetesVersion
 
@@ -41,7 +41,7 @@ def test_what_is_known_of_an_add_on_holds_together(name: str) -> None:
     assert {*facts.prerequisites, *facts.companions} <= set(addons.known_addons())
     for known in facts.versions:
         assert known.source.startswith("https://")
-        assert addons.version_mistake(name, known.version, known.kubernetes) is None
+        assert addon_versions.version_mistake(name, known.version, known.kubernetes) is None
     for least in (facts.least, *facts.prerequisites.values(), *facts.companions.values()):
         assert least is None or kubernetes.version_of(least) is not None
 
@@ -71,18 +71,18 @@ def test_a_pair_that_no_source_names_is_not_judged() -> None:
     facts = addons.addon_facts(addons.VPC_CNI)
     assert facts is not None
     assert "1.35" not in {known.kubernetes for known in facts.versions}
-    assert addons.version_mistake(addons.VPC_CNI, "v1.21.1-eksbuild.8", "1.35") is None
+    assert addon_versions.version_mistake(addons.VPC_CNI, "v1.21.1-eksbuild.8", "1.35") is None
 
 
 def test_an_add_on_that_nobody_described_is_not_judged() -> None:
     assert addons.addon_facts("adot") is None
-    assert addons.version_mistake("adot", "anything", None) is None
+    assert addon_versions.version_mistake("adot", "anything", None) is None
     assert addons.configuration_mistake("adot", {"any": "key"}, lambda value: False) is None
 
 
 @pytest.mark.parametrize(("kubernetes_version", "is_refused"), [("1.29", True), ("1.30", False), (None, False)])
 def test_an_add_on_can_need_a_newer_kubernetes(kubernetes_version: str | None, is_refused: bool) -> None:
-    found = addons.kubernetes_mistake(addons.TASK_GOVERNANCE, kubernetes_version)
+    found = addon_versions.kubernetes_mistake(addons.TASK_GOVERNANCE, kubernetes_version)
     assert (found is not None) == is_refused
 
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from hyperpod_constructs.facts import addons, eks
+from hyperpod_constructs.facts import addon_versions, addons, eks
 from hyperpod_constructs.facts.addons import AddonFacts, Nodes
 from hyperpod_constructs.facts.kubernetes import version_of
 from hyperpod_constructs.local.aws_service import AwsError
@@ -63,8 +63,8 @@ def check_step(name: str, old: str, new: str) -> None:
 
     :raises AwsError: with the way to take.
     """
-    if addons.skips_a_step(name, old, new):
-        raise invalid(f"Addon version specified is not supported: {addons.skipped_step(name, old, new)}")
+    if addon_versions.skips_a_step(name, old, new):
+        raise invalid(f"Addon version specified is not supported: {addon_versions.skipped_step(name, old, new)}")
 
 
 def check_kubernetes(name: str, kubernetes: str) -> None:
@@ -72,7 +72,7 @@ def check_kubernetes(name: str, kubernetes: str) -> None:
 
     :raises AwsError: with the least version.
     """
-    if (mistake := addons.kubernetes_mistake(name, kubernetes)) is not None:
+    if (mistake := addon_versions.kubernetes_mistake(name, kubernetes)) is not None:
         raise invalid(f"Addon {name} is not supported: {mistake}")
 
 
@@ -120,7 +120,7 @@ def refuses_inline_identity(name: str, version: str) -> bool:
 
 
 def _problem(name: str, version: str, kubernetes: str) -> str | None:
-    mistake = addons.version_mistake(name, version, kubernetes)
+    mistake = addon_versions.version_mistake(name, version, kubernetes)
     return None if mistake is None else str(mistake)
 
 

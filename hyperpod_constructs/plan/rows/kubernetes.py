@@ -6,7 +6,8 @@ import json
 
 from hyperpod_constructs.analysis.networks import SUBNET, Zone, network_facts
 from hyperpod_constructs.facts import eks
-from hyperpod_constructs.facts.addons import TRAINING_OPERATOR, is_lower, skips_a_step
+from hyperpod_constructs.facts.addon_versions import is_lower, skips_a_step
+from hyperpod_constructs.facts.addons import TRAINING_OPERATOR
 from hyperpod_constructs.facts.kubernetes import MOST_MINOR_VERSIONS_UP
 from hyperpod_constructs.plan.change import Change
 from hyperpod_constructs.plan.row import Row, in_place, refused, replaced, rolling

@@ -11,17 +11,11 @@ from hyperpod_constructs.analysis.clusters import Cluster, given
 from hyperpod_constructs.analysis.embedded import has_hole, parsed
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, joined
 from hyperpod_constructs.analysis.schema.violation import nearest
+from hyperpod_constructs.facts import addon_versions
 from hyperpod_constructs.facts import addons as facts
 from hyperpod_constructs.facts import eks as eks_facts
-from hyperpod_constructs.facts.addons import (
-    COREDNS,
-    COREDNS_TOLERATES,
-    NO_INLINE_IDENTITY,
-    POD_IDENTITY_AGENT,
-    Nodes,
-    is_lower,
-    named,
-)
+from hyperpod_constructs.facts.addon_versions import is_lower
+from hyperpod_constructs.facts.addons import COREDNS, COREDNS_TOLERATES, NO_INLINE_IDENTITY, POD_IDENTITY_AGENT, Nodes, named
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import ORDER, error, warning
@@ -47,7 +41,7 @@ _HEAL = named(Nodes.HEALS)
     at=("AddonVersion",),
     title="versions of add-ons fit HyperPod and the version of Kubernetes",
     why="EKS refuses the add-on, or it comes up and does not know HyperPod's nodes: with an old VPC CNI pods get no addresses",
-    fix=facts.low_version.fix,
+    fix=addon_versions.low_version.fix,
     allowed="a version that the add-on has for this version of Kubernetes",
     source=f"{_GUIDE}sagemaker-hyperpod-eks-prerequisites.html",
     aliases=("HP-EKS-009",),
@@ -56,8 +50,8 @@ def versions_fit(addon: Addon) -> Mistake | None:
     kubernetes = None if addon.eks is None else addon.eks.version
     if addon.version is None:
         return None
-    wrong = facts.version_mistake(addon.name, addon.version, kubernetes)
-    return wrong or facts.later_version_mistake(addon.name, addon.version, kubernetes)
+    wrong = addon_versions.version_mistake(addon.name, addon.version, kubernetes)
+    return wrong or addon_versions.later_version_mistake(addon.name, addon.version, kubernetes)
 
 
 @_addon_warning(

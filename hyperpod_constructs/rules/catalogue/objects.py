@@ -12,7 +12,8 @@ from hyperpod_constructs.analysis.governance import classes_of, teams_of
 from hyperpod_constructs.analysis.kubernetes import EksCluster, joined
 from hyperpod_constructs.analysis.manifests import KubernetesObject, known_text, kubernetes_objects, named_objects, objects_of
 from hyperpod_constructs.facts import governance, jobs
-from hyperpod_constructs.facts.addons import TRAINING_OPERATOR, is_lower
+from hyperpod_constructs.facts.addon_versions import is_lower
+from hyperpod_constructs.facts.addons import TRAINING_OPERATOR
 from hyperpod_constructs.facts.kubernetes import RBAC
 from hyperpod_constructs.facts.kubernetes_objects import object_mistakes
 from hyperpod_constructs.rules.finding import Hit, hit
