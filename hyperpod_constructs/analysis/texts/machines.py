@@ -1,30 +1,26 @@
-"""State machines in Amazon's language: states that are reached, fields that they have, integrations, paths and expressions.
+"""State machines in Amazon's language: states that are reached, fields that they have, paths and expressions.
 
-Sources: https://states-language.net/spec.html, https://docs.aws.amazon.com/step-functions/latest/dg/transforming-data.html and
-https://docs.aws.amazon.com/step-functions/latest/dg/integrate-services.html
+Sources: https://states-language.net/spec.html and https://docs.aws.amazon.com/step-functions/latest/dg/transforming-data.html
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
 from hyperpod_constructs.analysis.state_machines import states as all_states
 from hyperpod_constructs.analysis.texts.expressions import expressions_of, mistake_in_path, mistakes_in_jsonata
-from hyperpod_constructs.analysis.texts.integrations import integration_of, waits_in
-from hyperpod_constructs.analysis.texts.parameter_kinds import misfits
-from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known, spelled
+from hyperpod_constructs.analysis.texts.integrations import waits_in
+from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, is_open, known, spelled, texts_in
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.analysis.texts.task_calls import task_mistakes
 from hyperpod_constructs.analysis.texts.typo import typo_of
-from hyperpod_constructs.facts.sdk_calls import REQUIRED_CHOICES, Operation
-from hyperpod_constructs.facts.sdk_shapes import parameters_of
 from hyperpod_constructs.facts.state_language import (
     COMPARISONS,
     ERRORS,
     FIELDS,
-    INTEGRATIONS,
     JSON_PATH,
     JSONATA,
     LAMBDA_ERRORS,
@@ -41,7 +37,6 @@ _MOST_STATES, _DEEPEST = 1000, 10
 _MOST_SECONDS, _EXPRESS_SECONDS = 99_999_999, 300
 _SECONDS = ("Seconds", "TimeoutSeconds", "HeartbeatSeconds")
 _PLACE = re.compile(r"\$\{([\w.-]{1,255})\}")
-_WAITING = ".waitForTaskToken"
 
 
 def state_machine(resource: Resource) -> Slips:
@@ -71,7 +66,7 @@ def _logging(resource: Resource) -> Slips:
 def _places(value: Value, given: Value) -> Iterator[Slip]:
     """Places of substitutions that nothing fills."""
     names = given if isinstance(given, Mapping) else {} if given is ABSENT else None
-    for place in _PLACE.findall("\n".join(_texts(value, 0))) if names is not None else ():
+    for place in _PLACE.findall("\n".join(texts_in(value))) if names is not None else ():
         if names is not None and place not in names:
             message = f"nothing fills the place ${{{place}}}{meant(place, names)}"
             yield Slip(message, f"substitutions: {listed(names)}" if names else "DefinitionSubstitutions", dead=True)
@@ -98,19 +93,11 @@ def _numbers(data: Mapping[str, Value]) -> list[Slip]:
     ][:1]
 
 
-def _texts(value: Value, depth: int) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif depth < 2 * _DEEPEST and isinstance(value, Mapping | tuple):
-        for item in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(item, depth + 1)
-
-
 def _kind(data: Mapping[str, Value], kind: str | None) -> list[Slip]:
     """Machines that live for five minutes wait for nobody."""
     if kind != "EXPRESS":
         return []
-    waits = [way for text in _texts(data, 0) if (way := waits_in(text))]
+    waits = [way for text in texts_in(data) if (way := waits_in(text))]
     if waits:
         return [Slip(f"an express machine waits for a task ({waits[0]})", "StateMachineType: STANDARD, or a task without waiting")]
     long = [one for one in all_states(data) if (as_int(one.value.get("Seconds", ABSENT)) or 0) >= _EXPRESS_SECONDS]
@@ -131,7 +118,7 @@ def _machine(data: Mapping[str, Value], place: str, depth: int, language: str) -
         if states is ABSENT or states is None:
             yield Slip(f"the machine{place} has no States", "StartAt and States")
         return
-    if depth > _DEEPEST or len(states) > _MOST_STATES or any(_is_open(name) for name in states):
+    if depth > _DEEPEST or len(states) > _MOST_STATES or any(is_open(name) for name in states):
         return
     start = known(data.get("StartAt", ABSENT))
     if data.get("StartAt", ABSENT) is ABSENT:
@@ -143,10 +130,6 @@ def _machine(data: Mapping[str, Value], place: str, depth: int, language: str) -
             yield from _state(name, one, states, depth, _language(one, language))
     if start in states:
         yield from _reached(str(start), states, place)
-
-
-def _is_open(value: Value) -> bool:
-    return isinstance(value, str) and HOLE in value
 
 
 def _lost(where: str, name: str, states: Mapping[str, Value]) -> Slip:
@@ -198,7 +181,7 @@ def _state(name: str, state: Mapping[str, Value], states: Mapping[str, Value], d
     for slip in (*_fields(state, kind, language), *_whole(state, kind), *_tries(state), *_queries(state, language)):
         yield replace(slip, message=f"the state {name!r} {slip.message}")
     if kind == "Task":
-        yield from (replace(slip, message=f"the state {name!r} {slip.message}") for slip in _task(state, language))
+        yield from (replace(slip, message=f"the state {name!r} {slip.message}") for slip in task_mistakes(state, language))
     inner = [one for _, one in entries(state.get("Branches"))] + [state.get("ItemProcessor", state.get("Iterator", ABSENT))]
     for one in inner:
         if isinstance(one, Mapping):
@@ -210,7 +193,7 @@ def _fields(state: Mapping[str, Value], kind: str, language: str) -> Iterator[Sl
     allowed = FIELDS[kind]
     for field in state:
         other = field in (OF_JSON_PATH if language == JSONATA else OF_JSONATA)
-        if not _is_open(field) and (other or field not in allowed):
+        if not is_open(field) and (other or field not in allowed):
             own = [one for one in allowed if one not in (OF_JSON_PATH if language == JSONATA else OF_JSONATA)]
             of = f"{kind} in {language}" if other else kind
             yield Slip(f"has the field {field}, which no {of} has{meant(field, own)}", listed(own))
@@ -231,7 +214,7 @@ def _whole(state: Mapping[str, Value], kind: str) -> Iterator[Slip]:
         yield Slip("has no Resource", "the ARN of a task")
     for key in PATHS:
         path = state.get(key)
-        if isinstance(path, str) and not _is_open(path) and not path.startswith(("$", "States.")):
+        if isinstance(path, str) and not is_open(path) and not path.startswith(("$", "States.")):
             yield Slip(f"has the {key} {quoted(path)}", "a path such as $.name")
     times = [one for one in ("Seconds", "SecondsPath", "Timestamp", "TimestampPath") if one in state]
     if kind == "Wait" and len(times) != 1:
@@ -293,11 +276,11 @@ def _choice(index: int, choice: Mapping[str, Value], depth: int) -> Iterator[Sli
     for one in inner if depth < _DEEPEST else ():
         yield from _choice(index, mapping(one), depth + 1) if isinstance(one, Mapping) else ()
     variable = choice.get("Variable")
-    if isinstance(variable, str) and not _is_open(variable) and not variable.startswith("$"):
+    if isinstance(variable, str) and not is_open(variable) and not variable.startswith("$"):
         yield Slip(f"has the Variable {quoted(variable)}", "a path such as $.name")
     names = [one for one in choice if one not in ("Variable", "Next", "Comment", "Assign", "Output", "Condition")]
     for name in names:
-        if name not in COMPARISONS and not _is_open(name):
+        if name not in COMPARISONS and not is_open(name):
             yield Slip(f"has the comparison {name}{meant(name, COMPARISONS)}", "such as StringEquals or IsPresent")
         elif (wrong := _wrong_kind(name, choice[name])) is not None:
             yield Slip(f"compares by {name} with {quoted(choice[name])}", wrong)
@@ -308,8 +291,8 @@ def _choice(index: int, choice: Mapping[str, Value], depth: int) -> Iterator[Sli
 def _wrong_kind(name: str, value: Value) -> str | None:
     """The kind of value that a comparison takes, if it surely is another one."""
     if name.endswith("Path"):
-        return None if not isinstance(value, str) or value.startswith("$") or _is_open(value) else "a path such as $.name"
-    if name.startswith("Numeric") and isinstance(value, str | bool) and not _is_open(value):
+        return None if not isinstance(value, str) or value.startswith("$") or is_open(value) else "a path such as $.name"
+    if name.startswith("Numeric") and isinstance(value, str | bool) and not is_open(value):
         return "a number"
     if name.startswith(("String", "Timestamp")) and isinstance(value, int | float):
         return "a text"
@@ -318,93 +301,6 @@ def _wrong_kind(name: str, value: Value) -> str | None:
 
 
 _TRUTH = ("true", "false", HOLE)
-
-
-def _task(state: Mapping[str, Value], language: str) -> Iterator[Slip]:
-    """An integration that Step Functions has, with the parameters that it needs."""
-    call = integration_of(state.get("Resource", ABSENT))
-    if call is None:
-        return
-    if call.by_sdk:
-        yield from _of_sdk(call.service, call.name, call.waits, call.operations)
-    elif any(one.startswith(f"{call.service}:") for one in INTEGRATIONS):
-        yield from _optimized(f"{call.service}:{call.name}", call.waits, call.operation)
-    if call.operation is not None:
-        key = "Arguments" if language == JSONATA else "Parameters"
-        yield from list(_parameters(state, call.operation, key)) or (_kinds(state, call.operation, key) if call.by_sdk else ())
-    every = "\n".join(_texts(state, 0)) if call.waits == _WAITING else ""
-    if call.waits == _WAITING and "$$.Task.Token" not in every and "states.context.Task.Token" not in every:
-        yield Slip("waits for a token that it gives to nobody", "$$.Task.Token in its parameters", dead=True)
-
-
-def _of_sdk(service: str, name: str, waits: str, operations: Mapping[str, Operation] | None) -> Iterator[Slip]:
-    if waits not in ("", _WAITING):
-        yield Slip(f"calls {service}:{name} with {waits}, which calls of the SDK do not take", f"none, or {_WAITING}")
-    if operations is None:
-        return
-    found = operations.get(name.lower())
-    if found is None:
-        names = [_written(one.name) for one in operations.values()]
-        yield Slip(f"calls {name}, which {service} does not have{meant(name, names)}", "an operation of the service")
-    elif name[0].isupper():
-        yield Slip(f"calls {name}; Step Functions writes it {_written(found.name)}", _written(found.name))
-
-
-def _written(name: str) -> str:
-    return name[0].lower() + name[1:]
-
-
-def _optimized(call: str, waits: str, operation: Operation | None) -> Iterator[Slip]:
-    service, _, name = call.partition(":")
-    ways = INTEGRATIONS.get(call)
-    if ways is None:
-        own = [one for one in INTEGRATIONS if one.startswith(f"{service}:")]
-        if service in _LISTED_WHOLE:
-            hint = f"; write aws-sdk:{call}" if operation is not None else meant(call, own)
-            yield Slip(f"has the integration {call}, which Step Functions does not have{hint}", listed(own))
-    elif waits and waits not in ways:
-        yield Slip(f"has {name} with {waits}, which the integration does not take", listed(ways) or "none")
-
-
-_LISTED_WHOLE = ("dynamodb", "events", "glue", "lambda", "sagemaker", "sns", "sqs", "states")
-"""Services all of whose optimized integrations are known."""
-
-
-def _parameters(state: Mapping[str, Value], operation: Operation, key: str) -> Iterator[Slip]:
-    given = state.get(key, {})
-    if not isinstance(given, Mapping) or any(_is_open(name) for name in given):
-        return
-    names = {name.removesuffix(".$").lower() for name in given}
-    lacking = [name for name in operation.required if name.lower() not in names]
-    choice = REQUIRED_CHOICES.get(operation.action, ())
-    if choice and names.isdisjoint(name.lower() for name in choice):
-        yield Slip(f"calls {operation.name} without {listed(choice)}", f"one of {listed(choice)}", dead=True)
-    elif lacking:
-        message = f"calls {operation.name} without {lacking[0]}{meant(lacking[0], [one.removesuffix('.$') for one in given])}"
-        yield Slip(message, f"{key} with {listed(operation.required)}", dead=True)
-    else:
-        yield from _unknown_parameters([name.removesuffix(".$") for name in given], operation)
-
-
-def _kinds(state: Mapping[str, Value], operation: Operation, key: str) -> Iterator[Slip]:
-    """Parameters of another kind than the operation takes."""
-    for name, says, allowed in misfits(mapping(state.get(key, ABSENT)), operation):
-        yield Slip(f"calls {operation.name} with {name}, which {says}", allowed, dead=True)
-        return
-
-
-def _unknown_parameters(given: Iterable[str], operation: Operation) -> Iterator[Slip]:
-    """Parameters that the operation does not have, or that Step Functions writes with a capital."""
-    known_ones = parameters_of(operation.client, operation.name)
-    names = [f"{name[:1].upper()}{name[1:]}" for name in known_ones or ()]
-    for name in given if known_ones is not None and operation.client not in _FREE else ():
-        if name not in names:
-            yield Slip(f"calls {operation.name} with {name}, which it does not take{meant(name, names)}", listed(names), dead=True)
-            return
-
-
-_FREE = ("eks", "s3")
-"""Services of which Step Functions takes other parameters than the operation."""
 
 
 JUDGES: Mapping[Language, Judge] = {}

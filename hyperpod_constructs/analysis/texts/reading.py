@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.schema.violation import quoted
 from hyperpod_constructs.analysis.texts.slip import Slip, frozen
@@ -15,6 +16,7 @@ HOLE = "\ufffc"
 LONGEST = 1 << 17
 """Longer texts are believed."""
 _MOST_VALUES = 20_000
+_DEEPEST = 20
 
 
 def spelled(value: Value) -> str | None:
@@ -31,6 +33,20 @@ def known(value: Value) -> str | None:
     """The characters of a text without holes; `None` for any other value."""
     text = spelled(value)
     return None if text is None or HOLE in text else text
+
+
+def is_open(value: Value) -> bool:
+    """Whether a text has parts that only the deployment knows."""
+    return isinstance(value, str) and HOLE in value
+
+
+def texts_in(value: Value, depth: int = 0) -> Iterator[str]:
+    """The texts in data; those that lie very deep are believed."""
+    if isinstance(value, str):
+        yield value
+    elif depth < _DEEPEST and isinstance(value, Mapping | tuple):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from texts_in(item, depth + 1)
 
 
 def shown_text(text: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
 from hyperpod_constructs.analysis.texts.documents import content_of
-from hyperpod_constructs.analysis.texts.reading import HOLE, known
+from hyperpod_constructs.analysis.texts.reading import HOLE, known, texts_in
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.sdk_calls import by_client, clients
 from hyperpod_constructs.facts.text_words import SSM_ACTIONS, SSM_INPUTS, SSM_NEEDED, SSM_PLUGINS, SSM_PUBLIC, SSM_TYPES
@@ -34,7 +34,6 @@ _PARAMETERS_OF = {"RUN_COMMAND": "MaintenanceWindowRunCommandParameters", "AUTOM
 _OFTEN = re.compile(r"rate\((\d{1,4}) minutes?\)")
 _LEAST_MINUTES = 30
 """Source: https://docs.aws.amazon.com/systems-manager/latest/userguide/reference-cron-and-rate-expressions.html"""
-_DEEPEST = 20
 
 
 def document(resource: Resource) -> Slips:
@@ -180,7 +179,7 @@ def _call(service: str, api: str, given: list[str]) -> Iterator[Slip]:
 def _unknown(data: Mapping[str, Value], names: set[str]) -> Iterator[Slip]:
     """Names between braces that are neither parameters nor outputs of steps."""
     for key in ("assumeRole", "mainSteps", "outputs"):
-        for text in _texts(data.get(key, ABSENT), 0):
+        for text in texts_in(data.get(key, ABSENT)):
             for name in _NAMED.findall(text) if HOLE not in text else ():
                 first = name.split(".")[0].split(":")
                 if first[0] in ("global", "automation", "ssm", "variable", "ssm-secure", "loop"):
@@ -190,14 +189,6 @@ def _unknown(data: Mapping[str, Value], names: set[str]) -> Iterator[Slip]:
                         f"{{{{ {name} }}}} is neither a parameter nor a step{meant(first[0], names)}", listed(sorted(names)), (key,)
                     )
                     return
-
-
-def _texts(value: Value, depth: int) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif depth < _DEEPEST and isinstance(value, Mapping | tuple):
-        for item in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(item, depth + 1)
 
 
 def association(resource: Resource) -> Slips:
