@@ -95,8 +95,8 @@ INTEGRATIONS: Mapping[str, tuple[str, ...]] = {
     "athena:startQueryExecution": (_SYNC,),
     "athena:stopQueryExecution": (),
     "batch:submitJob": (_SYNC,),
-    "bedrock:createModelCustomizationJob": (_SYNC,),
-    "bedrock:invokeModel": (),
+    "bedrock:createModelCustomizationJob": (_SYNC, _TOKEN),
+    "bedrock:invokeModel": (_TOKEN,),
     "codebuild:startBuild": (_SYNC,),
     "codebuild:startBuildBatch": (_SYNC,),
     "codebuild:stopBuild": (),
@@ -105,14 +105,14 @@ INTEGRATIONS: Mapping[str, tuple[str, ...]] = {
     "dynamodb:putItem": (),
     "dynamodb:updateItem": (),
     "ecs:runTask": (_SYNC, _TOKEN),
-    "eks:call": (),
+    "eks:call": (_TOKEN,),
     "eks:createCluster": (_SYNC,),
     "eks:createFargateProfile": (_SYNC,),
     "eks:createNodegroup": (_SYNC,),
     "eks:deleteCluster": (_SYNC,),
     "eks:deleteFargateProfile": (_SYNC,),
     "eks:deleteNodegroup": (_SYNC,),
-    "eks:runJob": (_SYNC,),
+    "eks:runJob": (_SYNC, _TOKEN),
     "events:putEvents": (_TOKEN,),
     "glue:startJobRun": (_SYNC,),
     "http:invoke": (),
@@ -130,7 +130,11 @@ INTEGRATIONS: Mapping[str, tuple[str, ...]] = {
     "sqs:sendMessage": (_TOKEN,),
     "states:startExecution": (_SYNC, ".sync:2", _TOKEN),
 }
-"""Optimized integrations of the services that are here, with the ways in which they wait."""
+"""Optimized integrations of the services that are here, with the ways in which they wait: the table of services has a token for
+Bedrock and EKS, and does not say for which of their calls.
+
+Source: https://docs.aws.amazon.com/step-functions/latest/dg/integrate-optimized.html (as of 2026-11-28)
+"""
 
 READ_FIELDS = (
     *("InputPath", "ItemsPath", "Parameters", "ItemSelector", "SecondsPath", "TimestampPath", "TimeoutSecondsPath"),

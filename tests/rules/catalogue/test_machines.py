@@ -139,6 +139,23 @@ def test_fails_mistake_in_machine(rule: str, path: str, value: Any, message: str
     assert message in found.message
 
 
+@pytest.mark.parametrize(
+    ("call", "count"),
+    [
+        ("bedrock:invokeModel.waitForTaskToken", 0),
+        ("bedrock:invokeModel.sync", 1),
+        ("eks:runJob.waitForTaskToken", 0),
+        ("eks:call.waitForTaskToken", 0),
+        ("eks:call.sync", 1),
+    ],
+)
+def test_tasks_wait_as_their_service_does(call: str, count: int) -> None:
+    task = {"Type": "Task", "Resource": f"{OWN}{call}", "Parameters": {"Input": {"Token.$": "$$.Task.Token"}}, "End": True}
+    machine = resource(MACHINE, RoleArn=ROLE, Definition={"StartAt": "A", "States": {"A": task}})
+    found = [one.message for one in findings({"Resources": {"M": machine}}, rules="HP-TXT-007")]
+    assert ["which the integration does not take" in message for message in found] == [True] * count
+
+
 def test_fails_machine_that_never_ends() -> None:
     loop = {"StartAt": "A", "States": {"A": {"Type": "Pass", "Next": "A"}}}
     (found,) = findings({"Resources": {"M": resource(MACHINE, RoleArn=ROLE, Definition=loop)}}, rules="HP-TXT")
