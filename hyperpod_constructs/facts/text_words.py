@@ -154,6 +154,7 @@ ENDPOINT_SERVICES = (
     "codebuild",
     "codeartifact.api",
     "codeartifact.repositories",
+    "ds-data",
     "dynamodb",
     "ebs",
     "ec2",

@@ -50,6 +50,7 @@ BASE: dict[str, Any] = {
         ),
         "Broken": alarm("AWS/States", "ExecutionsFailed", [{"Name": "StateMachineArn", "Value": att("Machine")}]),
         "Nodes": alarm("ContainerInsights", "cluster_failed_node_count", [{"Name": "ClusterName", "Value": "eks"}]),
+        "Calls": alarm("AWS/SNS", "PhoneNumberDirect", [{"Name": "PhoneNumber", "Value": "+14155550100"}]),
         "Idle": alarm("/aws/sagemaker/Clusters", "cluster_idle_node_count", [{"Name": "ClusterId", "Value": "abcdefgh1234"}]),
         "Lines": resource("AWS::Logs::LogGroup", RetentionInDays=7),
         "Errors": resource(

@@ -507,6 +507,7 @@ def _judged(
         ("AWS::Route53::RecordSet", {"Name": OPEN, "Type": "A", "ResourceRecords": OPEN, "TTL": OPEN, "HostedZoneId": OPEN}),
         ("AWS::EC2::VPCEndpoint", {"VpcId": OPEN, "ServiceName": {"Fn::Sub": "com.amazonaws.${Open}.${Open}"}}),
         ("AWS::EC2::VPCEndpoint", {"VpcId": OPEN, "VpcEndpointType": OPEN, "ServiceName": "com.amazonaws.us-west-2.ecr.dkr-fips"}),
+        ("AWS::EC2::VPCEndpoint", {"VpcId": OPEN, "VpcEndpointType": OPEN, "ServiceName": "com.amazonaws.us-west-2.ds-data"}),
         ("AWS::SSM::Document", {"Content": OPEN}),
         (
             "AWS::StepFunctions::StateMachine",
