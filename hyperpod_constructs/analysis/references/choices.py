@@ -1,15 +1,16 @@
 """Conditions, for the values that parameters can have: whether some deployment has what refers, and not what it refers to.
 
 A parameter has its allowed values; without such a list it has the texts that conditions compare it with, or another one.
+In a nested stack it has the values that the stack above can give it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 
 from hyperpod_constructs.analysis.references.places import section
-from hyperpod_constructs.templates.model import Template
+from hyperpod_constructs.templates.model import Resource, Template
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import as_str
 
@@ -34,13 +35,25 @@ def choice_without(template: Template, condition: str, needs: Sequence[tuple[str
 
 
 def allowed_values(template: Template, parameter: str) -> list[str] | None:
-    """The values that a parameter of a deployed template takes; `None` if they are not listed, or something else limits them."""
-    limited = template.parent is not None or _may_limit(section(template, "Rules"), parameter)
+    """The values that a parameter takes; `None` if they are not listed, or something else limits them."""
+    if template.parent is not None:
+        return _given_values(template.parent, parameter)
+    limited = _may_limit(section(template, "Rules"), parameter)
     declared = None if limited else section(template, "Parameters").get(parameter)
     listed = declared.get("AllowedValues") if isinstance(declared, dict) else None
     texts = [_text(one) for one in listed] if isinstance(listed, list) else []
     known = [one for one in texts if one is not None]
     return known if known and len(known) == len(texts) else None
+
+
+def _given_values(stack: Resource, parameter: str) -> list[str] | None:
+    """The values that a nested stack gets from a parameter of the stack above; a condition may rule some of them out."""
+    if stack.condition is not None:
+        return None
+    properties = stack.raw.get("Properties")
+    given = properties.get("Parameters") if isinstance(properties, dict) else None
+    above = _parameter(given.get(parameter)) if isinstance(given, dict) else None
+    return None if above is None else allowed_values(stack.template, above)
 
 
 def _may_limit(rules: Mapping[str, Raw], parameter: str) -> bool:
@@ -50,8 +63,8 @@ def _may_limit(rules: Mapping[str, Raw], parameter: str) -> bool:
 
 
 def _is_free(template: Template) -> bool:
-    """Whether nothing but their declarations limits the values of the parameters."""
-    return template.parent is None and not section(template, "Rules")
+    """Whether nothing but their declarations, or those of the stack above, limits the values of the parameters."""
+    return not section(template, "Rules")
 
 
 def _choices(template: Template, conditions: Mapping[str, Raw], names: Sequence[str]) -> Iterator[Choice]:
@@ -60,9 +73,14 @@ def _choices(template: Template, conditions: Mapping[str, Raw], names: Sequence[
     for name in _used(conditions, names):
         for parameter, text in _comparisons(conditions[name]):
             compared.setdefault(parameter, {})[text] = None
-    values = {one: allowed_values(template, one) or [*texts, _OTHER] for one, texts in compared.items()}
+    values = {one: allowed_values(template, one) or _any_of(template, texts) for one, texts in compared.items()}
     for combination in product(*values.values()):
         yield dict(zip(values, combination, strict=True))
+
+
+def _any_of(template: Template, texts: Iterable[str]) -> list[str]:
+    """These texts or another one; none in a nested stack, whose values are given."""
+    return [*texts, _OTHER] if template.parent is None else []
 
 
 def _used(conditions: Mapping[str, Raw], names: Sequence[str]) -> list[str]:

@@ -201,14 +201,16 @@ def _keys(call: Call) -> _Said:
         keys = [as_str(one) for one in alternatives_of(call.template.resolver.resolve(raw))]
         if isinstance(found, str | int):
             return f"mapping {argument[0]} has {found!r}, where keys with values are", found, "two levels of keys"
-        if not isinstance(found, Mapping) or None in keys:
+        if not isinstance(found, Mapping):
             return None
+        if None in keys:
+            return _key_of_another_value(call, argument) if raw is argument[1] else None
         known = [key for key in keys if key is not None and key in found]
         if not known:
             message = f"mapping {argument[0]} has no key {quoted(keys[0] or '')}{meant(keys[0] or '', found)}"
             return message, keys[0] or "", listed(sorted(found)) or "no key"
         if len(keys) != 1:
-            return None
+            return _key_of_another_value(call, argument) if raw is argument[1] else None
         found = found[known[0]]
     return _key_of_another_value(call, argument)
 

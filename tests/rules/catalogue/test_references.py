@@ -260,6 +260,37 @@ def test_a_nested_stack_receives_its_parameters(given: Any, rules: list[str]) ->
     assert nested(parameters, given) == rules
 
 
+STAGES: Mapping[str, Any] = {"Type": "String", "AllowedValues": ["dev", "prod"]}
+SIZED = {"Type": "AWS::EC2::EIP", "Properties": {"PublicIpv4Pool": {"Fn::FindInMap": ["Pools", {"Ref": "Stage"}, "Pool"]}}}
+KEPT = {"Type": "AWS::SNS::Topic", "Condition": "Kept"}
+
+
+@pytest.mark.parametrize(
+    ("inside", "given", "rules"),
+    [
+        ({"Mappings": {"Pools": {"prod": {"Pool": "a"}}}}, {"Ref": "Stage"}, ["HP-REF-003"]),
+        ({"Mappings": {"Pools": {stage: {"Pool": "a"} for stage in ("dev", "prod")}}}, {"Ref": "Stage"}, []),
+        ({"Mappings": {"Pools": {"prod": {"Pool": "a"}}}}, "prod", []),
+        ({"Conditions": {"Kept": {"Fn::Equals": [{"Ref": "Stage"}, "prod"]}}}, {"Ref": "Stage"}, ["HP-REF-001"]),
+        ({"Conditions": {"Kept": {"Fn::Not": [{"Fn::Equals": [{"Ref": "Stage"}, "test"]}]}}}, {"Ref": "Stage"}, []),
+        ({"Conditions": {"Kept": {"Fn::Equals": [{"Ref": "Stage"}, "prod"]}}}, {"Fn::GetAtt": ["Other", "Outputs.Stage"]}, []),
+    ],
+)
+def test_a_nested_stack_has_the_values_of_the_stack_above(inside: dict[str, Any], given: Any, rules: list[str]) -> None:
+    resources = {"It": SIZED if "Mappings" in inside else KEPT}
+    outputs = {"Out": {"Value": {"Ref": "It"}}}
+    child = {"Parameters": {"Stage": {"Type": "String"}}, "Resources": resources, "Outputs": outputs, **inside}
+    above = {
+        "Type": "AWS::CloudFormation::Stack",
+        "Properties": {"TemplateURL": "https://s3/b/c.json", "Parameters": {"Stage": given}},
+    }
+    stacks = {"Child": above, "Other": {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "https://s3/b/o.json"}}}
+    body = {"Parameters": {"Stage": STAGES}, "Resources": stacks if isinstance(given, dict) else {"Child": above}}
+    nested = {"Child": Document(name="c", body=raw_template(child))}
+    found = [one.rule for one in check(Model([Document(name="t", body=raw_template(body), nested=nested)]))]
+    assert [rule for rule in found if rule in ("HP-REF-001", "HP-REF-003")] == rules
+
+
 def test_a_value_for_a_nested_stack_is_one_mistake_there_and_inside() -> None:
     """The subnet that is given as a VPC is wrong as the parameter of the stack, and as the VPC of the group in it."""
     group = {"Type": "AWS::EC2::SecurityGroup", "Properties": {"GroupDescription": "x", "VpcId": {"Ref": "VpcId"}}}
