@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from hyperpod_constructs.facts import updates
-from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_float, at
+from hyperpod_constructs.templates.values import ABSENT, Value, alternatives_of, as_bool, as_float, at
 
 Properties: TypeAlias = "Mapping[str, Value]"
 
@@ -75,15 +75,22 @@ def fixed_by_another(change: Change) -> bool:
 
 
 def grows(change: Change) -> bool:
-    """Whether both numbers are known and the new one is larger."""
-    old, new = as_float(change.old), as_float(change.new)
-    return old is not None and new is not None and new > old
+    """Whether both numbers are known and the new one is larger; of several that it may be, none is smaller."""
+    old, new = _numbers(change.old), _numbers(change.new)
+    return old is not None and new is not None and max(old) <= min(new) and min(old) < max(new)
 
 
 def shrinks(change: Change) -> bool:
-    """Whether both numbers are known and the new one is smaller."""
-    old, new = as_float(change.old), as_float(change.new)
-    return old is not None and new is not None and new < old
+    """Whether both numbers are known and the new one is smaller; of several that it may be, none is larger."""
+    old, new = _numbers(change.old), _numbers(change.new)
+    return old is not None and new is not None and max(new) <= min(old) and min(new) < max(old)
+
+
+def _numbers(value: Value) -> list[float] | None:
+    """The numbers that a value may be; `None` if one of them is not known."""
+    found = [as_float(one) for one in alternatives_of(value)]
+    known = [one for one in found if one is not None]
+    return known if len(known) == len(found) else None
 
 
 def added(change: Change) -> bool:

@@ -256,3 +256,20 @@ def test_a_controller_group_without_its_node_is_a_removed_controller() -> None:
     )
     assert (found.property, found.effect) == ("InstanceGroups/controller/InstanceCount", Effect.DATA_LOSS)
     assert "Slurm's queue" in found.why
+
+
+@pytest.mark.parametrize(
+    ("counts", "effect"),
+    [((4, 8), Effect.NO_INTERRUPTION), ((4, 2), Effect.ROLLING), ((6, 2), Effect.ROLLING)],
+)
+def test_a_count_of_which_the_stage_decides(counts: tuple[int, int], effect: Effect) -> None:
+    def of(*sizes: int) -> dict[str, Any]:
+        count = {"Fn::FindInMap": ["Sizes", {"Ref": "Stage"}, "Nodes"]}
+        sections: dict[str, Any] = {
+            "Parameters": {"Stage": {"Type": "String"}},
+            "Mappings": {"Sizes": {stage: {"Nodes": size} for stage, size in zip(("dev", "prod"), sizes, strict=True)}},
+        }
+        return {**template(Cluster=cluster(CONTROLLER, group("gpu", count=count))), **sections}
+
+    (found,) = change(of(4, 4), of(*counts)).rows
+    assert found.effect is effect
