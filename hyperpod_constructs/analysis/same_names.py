@@ -50,7 +50,7 @@ def _name_of(resource: Resource) -> tuple[object, ...] | None:
 
 def _value_of(resource: Resource, path: str) -> Value:
     """The value at a path; an entry of an ACL without a direction is for traffic into the subnet."""
-    value = resource.get(*path.split("/"))
+    value = resource.get(*_keys(path))
     return False if path == "Egress" and value is ABSENT else value
 
 
@@ -59,8 +59,13 @@ def _part(resource: Resource, path: str, value: Value) -> object:
         return target_of(value)
     if isinstance(value, str | int | bool):
         return value
-    raw = raw_at(resource, path.split("/"))
+    raw = raw_at(resource, _keys(path))
     return (resource.template, json.dumps(raw, sort_keys=True)) if raw is not None else object()
+
+
+def _keys(path: str) -> list[str | int]:
+    """The keys of a path; a number is that of an item."""
+    return [int(key) if key.isdigit() else key for key in path.split("/")]
 
 
 def shown_name(resource: Resource) -> str:

@@ -161,23 +161,40 @@ Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/a
 
 NAMED: Mapping[str, tuple[str, ...]] = {
     "AWS::APS::RuleGroupsNamespace": ("Workspace", "Name"),
+    "AWS::AccessAnalyzer::Analyzer": ("AnalyzerName",),
+    "AWS::AmazonMQ::Broker": ("BrokerName",),
     "AWS::Backup::Framework": ("FrameworkName",),
     "AWS::Backup::ReportPlan": ("ReportPlanName",),
+    "AWS::Batch::JobQueue": ("JobQueueName",),
     "AWS::CloudFormation::Macro": ("Name",),
+    "AWS::CodeArtifact::Domain": ("DomainName",),
+    "AWS::CodeArtifact::Repository": ("DomainName", "RepositoryName"),
     "AWS::CodeBuild::Project": ("Name",),
+    "AWS::CodeBuild::ReportGroup": ("Name",),
+    "AWS::DAX::Cluster": ("ClusterName",),
     "AWS::EC2::LaunchTemplate": ("LaunchTemplateName",),
     "AWS::EC2::PlacementGroup": ("GroupName",),
     "AWS::EC2::SecurityGroup": ("VpcId", "GroupName"),
+    "AWS::ECS::Service": ("Cluster", "ServiceName"),
     "AWS::EKS::Nodegroup": ("ClusterName", "NodegroupName"),
     "AWS::EKS::PodIdentityAssociation": ("ClusterName", "Namespace", "ServiceAccount"),
     "AWS::ElasticLoadBalancingV2::LoadBalancer": ("Name",),
     "AWS::ElasticLoadBalancingV2::TargetGroup": ("Name",),
     "AWS::Events::Rule": ("Name",),
     "AWS::IAM::ManagedPolicy": ("ManagedPolicyName",),
+    "AWS::Kinesis::StreamConsumer": ("StreamARN", "ConsumerName"),
     "AWS::Lambda::Alias": ("FunctionName", "Name"),
+    "AWS::MSK::Cluster": ("ClusterName",),
+    "AWS::MSK::Configuration": ("Name",),
+    "AWS::MSK::ServerlessCluster": ("ClusterName",),
+    "AWS::NetworkFirewall::Firewall": ("FirewallName",),
+    "AWS::NetworkFirewall::FirewallPolicy": ("FirewallPolicyName",),
+    "AWS::NetworkFirewall::RuleGroup": ("Type", "RuleGroupName"),
+    "AWS::SNS::Topic": ("TopicName",),
+    "AWS::SQS::Queue": ("QueueName",),
     "AWS::SageMaker::ClusterSchedulerConfig": ("ClusterArn",),
-    "AWS::SageMaker::ComputeQuota": ("ClusterArn", "ComputeQuotaTarget/TeamName"),
     "AWS::SageMaker::CodeRepository": ("CodeRepositoryName",),
+    "AWS::SageMaker::ComputeQuota": ("ClusterArn", "ComputeQuotaTarget/TeamName"),
     **{f"AWS::SageMaker::{job}JobDefinition": ("JobDefinitionName",) for job in MONITORS},
     "AWS::SageMaker::Endpoint": ("EndpointName",),
     "AWS::SageMaker::EndpointConfig": ("EndpointConfigName",),
@@ -187,25 +204,35 @@ NAMED: Mapping[str, tuple[str, ...]] = {
     "AWS::SageMaker::MonitoringSchedule": ("MonitoringScheduleName",),
     "AWS::SageMaker::NotebookInstance": ("NotebookInstanceName",),
     "AWS::SageMaker::NotebookInstanceLifecycleConfig": ("NotebookInstanceLifecycleConfigName",),
+    "AWS::SageMaker::Project": ("ProjectName",),
     "AWS::SageMaker::Space": ("DomainId", "SpaceName"),
     "AWS::SageMaker::UserProfile": ("DomainId", "UserProfileName"),
-    "AWS::SNS::Topic": ("TopicName",),
-    "AWS::SQS::Queue": ("QueueName",),
+    "AWS::SageMaker::Workteam": ("WorkteamName",),
     "AWS::SecretsManager::Secret": ("Name",),
+    "AWS::ServiceDiscovery::Service": ("NamespaceId", "Name"),
     "AWS::StepFunctions::StateMachine": ("StateMachineName",),
+    "AWS::WAFv2::IPSet": ("Scope", "Name"),
+    "AWS::WAFv2::RegexPatternSet": ("Scope", "Name"),
+    "AWS::WAFv2::RuleGroup": ("Scope", "Name"),
+    "AWS::WAFv2::WebACL": ("Scope", "Name"),
 }
-"""Properties that name a resource together, although its schema identifies it otherwise (as of 2026-11-22): a service account has
+"""Properties that name a resource together, although its schema identifies it otherwise (as of 2026-11-28): a service account has
 one association, a cluster one scheduling policy, and a team one quota on a cluster.
 
-Sources: https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html,
+Sources: the pages of the calls that create them, such as
+https://docs.aws.amazon.com/network-firewall/latest/APIReference/API_CreateRuleGroup.html,
+https://docs.aws.amazon.com/waf/latest/APIReference/API_CreateWebACL.html,
+https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html,
 https://docs.aws.amazon.com/eks/latest/APIReference/API_CreatePodIdentityAssociation.html and
 https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateClusterSchedulerConfig.html; that of teams is inferred from the
 names of their queues.
 """
 
 HELD: Mapping[str, tuple[str, ...]] = {
+    "AWS::EC2::Instance": ("SubnetId", "PrivateIpAddress"),
     "AWS::EC2::NatGateway": ("AllocationId",),
     "AWS::EC2::NetworkAclEntry": ("NetworkAclId", "Egress", "RuleNumber"),
+    "AWS::EC2::NetworkInterface": ("SubnetId", "PrivateIpAddress"),
     "AWS::EC2::Route": ("RouteTableId", "DestinationCidrBlock"),
     "AWS::EC2::Subnet": ("VpcId", "CidrBlock"),
     "AWS::EC2::TransitGatewayAttachment": ("TransitGatewayId", "VpcId"),
@@ -215,8 +242,9 @@ HELD: Mapping[str, tuple[str, ...]] = {
     "AWS::ElasticLoadBalancingV2::Listener": ("LoadBalancerArn", "Port"),
     "AWS::ElasticLoadBalancingV2::ListenerRule": ("ListenerArn", "Priority"),
     "AWS::FSx::DataRepositoryAssociation": ("FileSystemId", "FileSystemPath"),
+    "AWS::Route53Resolver::ResolverEndpoint": ("IpAddresses/0/SubnetId", "IpAddresses/0/Ip"),
 }
-"""Properties whose values only one resource can have at a time, for types without names (as of 2026-11-26).
+"""Properties whose values only one resource can have at a time, for types without names (as of 2026-11-28).
 
 `A>B` is the property B of the resource that A names: a file system has one mount target in a zone.
 
@@ -224,6 +252,7 @@ Sources: https://docs.aws.amazon.com/efs/latest/ug/accessing-fs.html,
 https://github.com/hashicorp/terraform-provider-aws/issues/10852, https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-working-with.html,
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateNetworkAclEntry.html,
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateRoute.html,
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateNetworkInterface.html,
 https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html,
 https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_CreateListener.html,
 https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_CreateRule.html and

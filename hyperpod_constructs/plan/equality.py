@@ -40,10 +40,16 @@ class Spelled:
     template: Template | None = None
 
     def at(self, key: str) -> Spelled:
-        """The value under a key."""
+        """The value under a key, or of the item with this number."""
+        if key.isdigit() and isinstance(self.value, tuple):
+            return self._item(int(key))
         value = self.value.get(key, ABSENT) if isinstance(self.value, Mapping) else ABSENT
         plain = isinstance(self.raw, dict) and key in self.raw
         return replace(self, value=value, raw=self.raw[key] if plain and isinstance(self.raw, dict) else self.raw)
+
+    def _item(self, index: int) -> Spelled:
+        written = self.raw[index] if isinstance(self.raw, list) and index < len(self.raw) else self.raw
+        return replace(self, value=at(self.value, index), raw=written)
 
 
 def same(old: Spelled, new: Spelled, key_of: Callable[[Resource], Key]) -> bool:

@@ -103,6 +103,25 @@ def test_a_name_that_is_partly_unknown_is_as_it_is_spelled(old: str, new: str, e
     assert rows(one, other)[0].effect is effect
 
 
+def test_a_rule_group_with_more_capacity_keeps_its_name() -> None:
+    small, large = (
+        resource("AWS::NetworkFirewall::RuleGroup", RuleGroupName="domains", Type="STATEFUL", Capacity=size) for size in (100, 200)
+    )
+    renamed = resource("AWS::NetworkFirewall::RuleGroup", RuleGroupName="hosts", Type="STATEFUL", Capacity=200)
+    assert [one.effect for one in rows(small, large)] == [Effect.REFUSED]
+    assert {one.effect for one in rows(small, renamed)} == {Effect.REPLACE}
+
+
+@pytest.mark.parametrize(("address", "effect"), [("10.0.0.10", Effect.REFUSED), (None, Effect.REPLACE)])
+def test_a_new_resolver_wants_the_addresses_of_the_old_one(address: str | None, effect: Effect) -> None:
+    place = {"SubnetId": "subnet-1"} if address is None else {"SubnetId": "subnet-1", "Ip": address}
+    old, new = (
+        resource("AWS::Route53Resolver::ResolverEndpoint", Direction="INBOUND", IpAddresses=[place], SecurityGroupIds=[group_id])
+        for group_id in ("sg-1", "sg-2")
+    )
+    assert rows(old, new)[0].effect is effect
+
+
 @pytest.mark.parametrize(
     ("name", "word", "effect"),
     [
