@@ -24,6 +24,7 @@ FORWARD = {"RuleType": "FORWARD", "ResolverEndpointId": "rslvr-out-1", "TargetIp
 GAPPED = {"BackupVaultName": "air", "MinRetentionDays": 7, "MaxRetentionDays": 30}
 CACHE = {"ReadCacheConfiguration": {"SizingMode": "NO_CACHE"}}
 FLOWS = {"ResourceType": "VPC", "LogGroupName": "flows", "DeliverLogsPermissionArn": "role", "TrafficType": "ALL"}
+FAST = {"AccelerateConfiguration": {"AccelerationStatus": "Enabled"}}
 GATE = {"VpcId": "vpc-0123456789abcdef0", "VpcEndpointType": "Gateway", "ServiceName": "com.amazonaws.us-west-2.s3"}
 MADE = {**NEW, "ManageMasterUserPassword": True}
 OFFICE = {"AddressFamily": "IPv4", "MaxEntries": 1, "Entries": ({"Cidr": "192.168.64.0/18"},)}
@@ -41,6 +42,15 @@ def accounting(endpoint: str, *, secret: str = SECRET) -> dict[str, Any]:
 
 def tunnel(block: str) -> dict[str, Any]:
     return {"VpnTunnelOptionsSpecifications": ({"TunnelInsideCidr": block},)}
+
+
+def tunnels(block: str) -> dict[str, Any]:
+    return {"VpnTunnelOptionsSpecifications": ({"TunnelInsideCidr": "169.254.60.0/30"}, {"TunnelInsideCidr": block})}
+
+
+def keyed(kind: str) -> dict[str, Any]:
+    variant = {"VariantName": "main", "ModelName": "m", "InitialInstanceCount": 1, "InitialVariantWeight": 1, "InstanceType": kind}
+    return {"KmsKeyId": "alias/data", "ProductionVariants": (variant,)}
 
 
 def remote(block: str) -> dict[str, Any]:
@@ -92,6 +102,11 @@ def told(*names: str, value: str = "a") -> dict[str, Any]:
         (DATABASE, {**NEW, "MasterUserAuthenticationType": "password"}, {**NEW, "MasterUserAuthenticationType": "iam-db-auth"}),
         ("AWS::SSM::Parameter", {"Name": "/the cluster"}, {"Name": "/lab/cluster"}),
         ("AWS::EC2::CustomerGateway", {"Type": "ipsec.1", "BgpAsn": 0}, {"Type": "ipsec.1", "BgpAsn": 65010}),
+        ("AWS::EC2::CustomerGateway", {"Type": "ipsec.1", "BgpAsn": 7224}, {"Type": "ipsec.1", "BgpAsn": 7225}),
+        ("AWS::EC2::VPNConnection", tunnels("169.254.60.0/30"), tunnels("169.254.61.0/30")),
+        ("AWS::EC2::FlowLog", {**FLOWS, "ResourceType": "TransitGateway"}, FLOWS),
+        ("AWS::S3::Bucket", {**FAST, "BucketName": "own.data"}, {**FAST, "BucketName": "own-data"}),
+        ("AWS::SageMaker::EndpointConfig", keyed("ml.g5.2xlarge"), keyed("ml.m5.2xlarge")),
         (TUNNEL, shared("0123456789"), shared("a.123456789")),
         (TUNNEL, shared("short"), shared("long_enough")),
         ("AWS::Route53Resolver::FirewallRuleGroupAssociation", {"Priority": 100}, {"Priority": 101}),
