@@ -54,6 +54,20 @@ def _circles(firewall: Resource, own: list[Subnet]) -> Iterator[Astray]:
     for subnet in own:
         for route in _by(firewall, subnet):
             yield Astray(route, f"it is of the subnet of {firewall.logical_id}, and leads back to it")
+        for route in subnet.routes:
+            nat = resource_of(route.get("NatGatewayId"), NAT)
+            inside = None if nat is None else resource_of(nat.get("SubnetId"), SUBNET)
+            there = None if inside is None else network_facts(inside.template.model).subnet(inside)
+            if nat is not None and there is not None and any(_is_default(one) for one in _by(firewall, there)):
+                wall = firewall.logical_id
+                yield Astray(
+                    nat, f"it is in {there.resource.logical_id}, which goes out through {wall}, and that by {nat.logical_id}"
+                )
+
+
+def _is_default(route: Resource) -> bool:
+    block = block_of(route.get("DestinationCidrBlock"))
+    return block is not None and block.prefixlen == 0
 
 
 def _dead_ends(firewall: Resource, own: list[Subnet], every: list[Subnet]) -> Iterator[Astray]:

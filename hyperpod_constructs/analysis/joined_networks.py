@@ -5,19 +5,28 @@ Answers are of sure cases only: both networks, and all that leads between them, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.networks import SUBNET, VPC, network_facts
+from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.placement import users_of_subnets
+from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_items, as_str
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_bool, as_items, as_str
 
 _ROUTE, _TABLE, _PEERING = "AWS::EC2::Route", "AWS::EC2::RouteTable", "AWS::EC2::VPCPeeringConnection"
 _GATEWAY = "AWS::EC2::TransitGateway"
 ATTACHMENTS = ("AWS::EC2::TransitGatewayAttachment", "AWS::EC2::TransitGatewayVpcAttachment")
 _ASSOCIATION, _PROPAGATION = (f"AWS::EC2::TransitGatewayRouteTable{kind}" for kind in ("Association", "Propagation"))
 _STATIC = "AWS::EC2::TransitGatewayRoute"
+_VPN = "AWS::EC2::VPNConnection"
+_ASKING: Mapping[str, str] = {
+    "AWS::EC2::Instance": "SubnetId",
+    "AWS::Lambda::Function": "VpcConfig/SubnetIds/*",
+    "AWS::Route53Resolver::ResolverEndpoint": "IpAddresses/*/SubnetId",
+}
+"""Types beside nodes whose interfaces are in each subnet that they name, by the place of the names."""
 
 
 class OneWay(NamedTuple):
@@ -33,9 +42,11 @@ class OneWay(NamedTuple):
 
 def one_way(model: Model) -> Iterator[OneWay]:
     """The peerings and attachments that surely lead one way at most."""
-    if model.complete and model.resources(_PEERING, *ATTACHMENTS):
+    if model.complete and model.resources(_PEERING, _GATEWAY, *ATTACHMENTS):
         yield from _peerings(model)
         yield from _attachments(model)
+        yield from _unattached(model)
+        yield from _silent(model)
 
 
 def _peerings(model: Model) -> Iterator[OneWay]:
@@ -60,6 +71,38 @@ def _attachments(model: Model) -> Iterator[OneWay]:
             yield OneWay(one, f"no route of {vpc.logical_id} leads to the gateway of {one.logical_id}", _tables(vpc))
 
 
+def _unattached(model: Model) -> Iterator[OneWay]:
+    """The first route of each VPC to a gateway of the model that surely has no attachment there."""
+    joined = [(one.get("TransitGatewayId"), resource_of(one.get("VpcId"), VPC)) for one in model.resources(*ATTACHMENTS)]
+    said: set[tuple[Resource, Resource]] = set()
+    for route in model.resources(_ROUTE):
+        table, gateway = resource_of(route.get("RouteTableId"), _TABLE), resource_of(route.get("TransitGatewayId"), _GATEWAY)
+        vpc = None if table is None else resource_of(table.get("VpcId"), VPC)
+        if vpc is None or gateway is None or not route.exists or (vpc, gateway) in said:
+            continue
+        if all(is_same_end(end, gateway) is False or one not in (vpc, None) for end, one in joined):
+            said.add((vpc, gateway))
+            yield OneWay(route, f"{gateway.logical_id} has no attachment to {vpc.logical_id}, so that no route leads there")
+
+
+def _silent(model: Model) -> Iterator[OneWay]:
+    """The VPN connections without BGP of a gateway of which no table has a route but to VPCs: nothing leads to their networks."""
+    routes = [one.get("TransitGatewayAttachmentId") for one in model.resources(_STATIC)]
+    if any(resource_of(end, *ATTACHMENTS) is None for end in routes):
+        return
+    for one in model.resources(_VPN):
+        gateway = resource_of(one.get("TransitGatewayId"), _GATEWAY)
+        if gateway is not None and one.exists and as_bool(one.get("StaticRoutesOnly")) and not _told(model, one, gateway):
+            text = f"it has no BGP (StaticRoutesOnly), and no route of {gateway.logical_id} leads to the network behind it"
+            yield OneWay(one, text)
+
+
+def _told(model: Model, *ends: Resource) -> bool:
+    """Whether a custom resource names one of these, and may make routes for it."""
+    own = (one for one in model.resources() if one.type.startswith(("Custom::", "AWS::CloudFormation::CustomResource")))
+    return any(not {*references(one.properties)}.isdisjoint(ends) for one in own)
+
+
 def _lacking(one: Resource) -> str | None:
     """What an attachment lacks: a table where its gateway gives none, a route there to it, or a subnet in the zone of others."""
     model, name = one.template.model, one.logical_id
@@ -74,16 +117,26 @@ def _lacking(one: Resource) -> str | None:
 
 
 def _far_from(attachment: Resource, vpc: Resource) -> Resource | None:
-    """A subnet of nodes whose table leads to the gateway of an attachment, and that surely is in none of its zones."""
+    """A subnet in use whose table leads to the gateway of an attachment, and that surely is in none of its zones."""
     facts, end = network_facts(attachment.template.model), attachment.get("TransitGatewayId")
     named = [resource_of(one, SUBNET) for one in as_items(attachment.get("SubnetIds")) or ()]
     zones = [facts.subnet(one).zone for one in named if one is not None]
-    own = (facts.subnet(one) for one in users_of_subnets(attachment.template.model) if zones and None not in named)
+    own = (facts.subnet(one) for one in _used(attachment.template.model) if zones and None not in named)
     for one in (one for one in own if one.vpc is vpc):
         leads = any(is_same_end(route.get("TransitGatewayId"), end) for route in one.routes)
         if leads and all(one.zone.is_same(zone) is False for zone in zones):
             return one.resource
     return None
+
+
+def _used(model: Model) -> Iterator[Resource]:
+    """The subnets of nodes, and of others that send packets."""
+    yield from users_of_subnets(model)
+    for one in model.resources(*_ASKING):
+        for _, named in place_in(one.properties, _ASKING[one.type]):
+            subnet = resource_of(named, SUBNET)
+            if subnet is not None and one.exists:
+                yield subnet
 
 
 def _is_off(gateway: Resource, key: str) -> bool:

@@ -281,15 +281,23 @@ def out_of_nat(nat: Resource) -> Hop:
     subnet = _subnet_of_nat(nat)
     if subnet is None or nat.exists is None:
         return Hop(nat, None, "has a subnet that is not known")
+    return by_gateway(nat, subnet, "SubnetId")
+
+
+def by_gateway(one: Resource, subnet: Subnet, *path: str | int) -> Hop:
+    """What has a public address in a subnet, on the way to or from the internet.
+
+    :param path: the property with the subnet.
+    """
     id, kind = subnet.resource.logical_id, subnet.exit.kind
     if kind in (ExitKind.NONE, ExitKind.NAT):
         says, table = f"is in {id}, which has no route to an internet gateway", resource_of(subnet.route_table)
-        return Hop(nat, False, says, ("SubnetId",), covers=(subnet.resource, *(() if table is None else (table,))))
+        return Hop(one, False, says, path, covers=(subnet.resource, *(() if table is None else (table,))))
     if kind is ExitKind.UNKNOWN:
-        return Hop(nat, None, f"is in {id}, whose routes are not known")
+        return Hop(one, None, f"is in {id}, whose routes are not known")
     attached = _attached(subnet)
     says = f"is in {id}" if attached else f"is in {id}, whose internet gateway is not attached to its VPC"
-    return Hop(nat, attached, says, covers=(subnet.resource,))
+    return Hop(one, attached, says, covers=(subnet.resource,))
 
 
 def _attached(subnet: Subnet) -> bool | None:

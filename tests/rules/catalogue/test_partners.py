@@ -401,6 +401,18 @@ HUB = {
     "ToHub": {**route("Inner", "10.2.0.0/16", TransitGatewayId=ref("Hub")), "DependsOn": "Attached"},
     "InnerOfA": resource("EC2::SubnetRouteTableAssociation", SubnetId=ref("A"), RouteTableId=ref("Inner")),
 }
+TUNNEL = {
+    **HUB,
+    "Office": resource("EC2::CustomerGateway", Type="ipsec.1", BgpAsn=65010, IpAddress="203.0.113.10"),
+    "Tunnel": resource(
+        "EC2::VPNConnection",
+        Type="ipsec.1",
+        CustomerGatewayId=ref("Office"),
+        TransitGatewayId=ref("Hub"),
+        StaticRoutesOnly=False,
+        VpnTunnelOptionsSpecifications=[{"TunnelInsideCidr": "169.254.60.0/30"}],
+    ),
+}
 ACL = {
     "Acl": resource(
         "WAFv2::WebACL",
@@ -522,6 +534,7 @@ BESIDE_WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("HP-REACH-008", HUB, {"ByTable": REMOVED}),
     ("HP-REACH-008", HUB, {"Known": REMOVED}),
     ("HP-REACH-008", HUB, {"ToHub": REMOVED}),
+    ("HP-REACH-008", TUNNEL, {"Tunnel/StaticRoutesOnly": True}),
     ("HP-REACH-004", {**OUTER, "There": THERE, "Back": BACK}, {"Balancer/Subnets/0": ref("OuterA")}),
     ("HP-REACH-004", {**OUTER, "There": THERE, "Back": BACK}, {"Targets/VpcId": ref("Outer")}),
     ("HP-REACH-004", {**OUTER, "There": THERE, "Back": BACK}, {"Wall/SubnetMappings/0/SubnetId": ref("OuterA")}),
@@ -545,9 +558,11 @@ BESIDE_WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("HP-REACH-009", INSPECTED, {"WalledOut": REMOVED}),
     ("HP-REACH-009", INSPECTED, {"BackToA": REMOVED}),
     ("HP-REACH-009", INSPECTED, {"Way": route("Table", "0.0.0.0/0", NatGatewayId=ref("Nat"))}),
+    ("HP-REACH-009", INSPECTED, {"Nat/SubnetId": ref("A")}),
     ("HP-BLK-007", INSPECTED, {"BackToA/DestinationCidrBlock": "10.0.0.0/25"}),
     ("HP-BLK-012", {**OUTER, "There": THERE, "Back": BACK}, {"There/DestinationCidrBlock": "10.9.0.0/16"}),
     ("HP-REACH-010", TO_TOOL, {"ToolFromCaller/FromPort": 8080, "ToolFromCaller/ToPort": 8080}),
+    ("HP-REACH-006", {}, {"Balancer/Scheme": "internet-facing"}),
     ("HP-REACH-006", {}, {"ForStudio/PrivateDnsEnabled": False}),
     ("HP-REACH-006", SCRATCH, {"Scratch/SecurityGroupIds": REMOVED}),
     ("HP-REACH-006", {}, {"Apps": REMOVED}),

@@ -495,3 +495,35 @@ def test_an_attachment_is_in_the_zone_of_the_nodes_that_use_it() -> None:
     way = resource("Route", RouteTableId=ref("NodeRoutes"), DestinationCidrBlock="10.9.0.0/16", TransitGatewayId=gateway)
     joined = {"Attached": attached, "ToSite": {**way, "DependsOn": "Attached"}}
     Case("HP-REACH-008", slurm(), {**joined, "Between": far}, {**joined, "Between": near}).check()
+
+
+def test_an_attachment_is_in_the_zone_of_the_functions_that_use_it() -> None:
+    between = {"VpcId": ref("Vpc"), "AvailabilityZone": "us-west-2d"}
+    asking = {
+        "Far": resource("Subnet", **between, CidrBlock="10.0.251.0/28"),
+        "FarTable": resource("SubnetRouteTableAssociation", SubnetId=ref("Far"), RouteTableId=ref("NodeRoutes")),
+        "Names": {
+            "Type": "AWS::Route53Resolver::ResolverEndpoint",
+            "Properties": {
+                "Direction": "OUTBOUND",
+                "SecurityGroupIds": [ref("NodeGroup")],
+                "IpAddresses": [{"SubnetId": ref("Far")}, {"SubnetId": ref("NodeSubnet")}],
+            },
+        },
+    }
+    gateway = "tgw-0123456789abcdef0"
+    attached = resource("TransitGatewayAttachment", TransitGatewayId=gateway, VpcId=ref("Vpc"), SubnetIds=[ref("NodeSubnet")])
+    way = resource("Route", RouteTableId=ref("NodeRoutes"), DestinationCidrBlock="10.9.0.0/16", TransitGatewayId=gateway)
+    joined = {**asking, "Attached": attached, "ToSite": {**way, "DependsOn": "Attached"}}
+    both = {**joined, "Attached/SubnetIds": [ref("NodeSubnet"), ref("Far")]}
+    assert "HP-REACH-008" in {rule for rule, _ in reached(edited(slurm(), joined))}
+    assert "HP-REACH-008" not in {rule for rule, _ in reached(edited(slurm(), both))}
+
+
+def test_a_route_leads_to_a_gateway_that_is_attached_to_its_network() -> None:
+    hub = resource("TransitGateway")
+    attached = resource("TransitGatewayAttachment", TransitGatewayId=ref("Hub"), VpcId=ref("Vpc"), SubnetIds=[ref("NodeSubnet")])
+    way = resource("Route", RouteTableId=ref("NodeRoutes"), DestinationCidrBlock="10.9.0.0/16", TransitGatewayId=ref("Hub"))
+    joined = {"Hub": hub, "Attached": attached, "ToSite": {**way, "DependsOn": "Attached"}}
+    assert ("HP-REACH-008", "ToSite") in reached(edited(slurm(), {"Hub": hub, "ToSite": way}))
+    assert "HP-REACH-008" not in {rule for rule, _ in reached(edited(slurm(), joined))}
