@@ -9,9 +9,9 @@ from hyperpod_constructs.analysis.references.anatomy import named_in
 from hyperpod_constructs.analysis.references.arguments import doubled, wrong_shape
 from hyperpod_constructs.analysis.references.choices import allowed_values
 from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, once
-from hyperpod_constructs.analysis.references.splits import of_an_arn
+from hyperpod_constructs.analysis.references.splits import of_a_pair, of_an_arn, pair_of
 from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
-from hyperpod_constructs.facts.template_parts import EXTENSIONS, LOOP, OF_EXTENSIONS, PAIRS
+from hyperpod_constructs.facts.template_parts import EXTENSIONS, LOOP, OF_EXTENSIONS
 from hyperpod_constructs.facts.zones import MOST_ZONES
 from hyperpod_constructs.templates.documents import resources_of
 from hyperpod_constructs.templates.model import Model
@@ -84,7 +84,7 @@ def _judged(call: Call) -> Iterator[Misreference]:
         resolve = call.template.resolver.resolve
         said = _JUDGES[call.name]([resolve(one) for one in call.argument]) if call.name != "Fn::FindInMap" else _keys(call)
         if call.name == "Fn::Select":
-            judges = (_of_few_blocks, _of_few_zones, _undivided, of_an_arn)
+            judges = (_of_few_blocks, _of_few_zones, _undivided, of_a_pair, of_an_arn)
             said = said or next((found for judge in judges if (found := judge(call, call.argument)) is not None), None)
         if said is not None and (call.sure or call.name == "Fn::Cidr"):
             yield call.mistake(said[0], said[1], said[2])
@@ -176,14 +176,12 @@ def _of_few_zones(call: Call, argument: list[Raw]) -> _Said:
 
 def _undivided(call: Call, argument: list[Raw]) -> _Said:
     """An item that is two things with a colon between them, where a property takes one of them."""
-    named = argument[1].get("Fn::GetAtt") if isinstance(argument[1], dict) else None
-    parts = named.split(".", 1) if isinstance(named, str) else named
-    resource = call.template.by_id.get(str(parts[0])) if isinstance(parts, list) and len(parts) == 2 else None
-    form = None if resource is None or not isinstance(parts, list) else PAIRS.get((resource.type, str(parts[1])))
-    if form is None or resource is None or call.owner.type == "Output" or call.written() is not argument:
+    form = pair_of(call, argument[1])
+    if form is None or call.owner.type == "Output" or call.written() is not argument:
         return None
-    message = f"an item of {parts[1] if isinstance(parts, list) else ''} of {resource.logical_id} is {form}"
-    return message, form, "one half: Fn::Select of Fn::Split by the colon"
+    named: Raw = argument[1]["Fn::GetAtt"] if isinstance(argument[1], dict) else None
+    owner, _, attribute = (".".join(map(str, named)) if isinstance(named, list) else str(named)).partition(".")
+    return f"an item of {attribute} of {owner} is {form}", form, "one half: Fn::Select of Fn::Split by the colon"
 
 
 def _texts(values: list[Value]) -> _Said:

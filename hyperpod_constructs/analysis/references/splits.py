@@ -1,4 +1,5 @@
-"""Parts of an ARN that `Fn::Split` and `Fn::Select` take: an index beyond the last one, and a part that names nothing.
+"""Parts of an ARN, and of a pair, that `Fn::Split` and `Fn::Select` take: an index beyond the last one, and a part that names
+nothing.
 
 Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html
 """
@@ -11,6 +12,7 @@ from hyperpod_constructs.analysis.arns import Arn
 from hyperpod_constructs.analysis.references.forms import node_at
 from hyperpod_constructs.analysis.references.places import Call
 from hyperpod_constructs.analysis.schema.violation import quoted
+from hyperpod_constructs.facts.template_parts import PAIRS
 from hyperpod_constructs.templates.globs import Digits, Segment
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import Value, as_int, as_str
@@ -39,6 +41,30 @@ def of_an_arn(call: Call, argument: Sequence[Raw]) -> tuple[str, Value, str] | N
         return message, index, f"0 to {len(items) - 1}"
     said = _said(items, index, delimiter, _wanted(call)) if _is_whole(call, argument) else None
     return None if said is None else (f"item {index} of {quoted(source)} is {said}", index, "the item with the name or the id")
+
+
+def of_a_pair(call: Call, argument: Sequence[Raw]) -> tuple[str, Value, str] | None:
+    """The half of an item that a property does not take, such as the zone where the endpoint of a firewall belongs."""
+    divided = argument[1].get("Fn::Split") if isinstance(argument[1], dict) else None
+    item = (
+        divided[1].get("Fn::Select") if isinstance(divided, list) and len(divided) == 2 and isinstance(divided[1], dict) else None
+    )
+    form = pair_of(call, item[1]) if isinstance(item, list) and len(item) == 2 else None
+    halves, index = (form or "").replace("_", "").split(":"), as_int(call.template.resolver.resolve(argument[0]))
+    if len(halves) != 2 or index not in (0, 1) or not _is_whole(call, argument):
+        return None
+    wanted = _wanted(call).upper()
+    if halves[index] in wanted or halves[1 - index] not in wanted:
+        return None
+    return f"item {index} of {form} is the {halves[index].lower()}", index, f"item {1 - index}, the {halves[1 - index].lower()}"
+
+
+def pair_of(call: Call, items: Raw) -> str | None:
+    """The form of the items of an attribute that are two things with a colon between them."""
+    named = items.get("Fn::GetAtt") if isinstance(items, dict) else None
+    parts = named.split(".", 1) if isinstance(named, str) else named
+    resource = call.template.by_id.get(str(parts[0])) if isinstance(parts, list) and len(parts) == 2 else None
+    return None if resource is None or not isinstance(parts, list) else PAIRS.get((resource.type, str(parts[1])))
 
 
 def _written(source: Value) -> str | None:

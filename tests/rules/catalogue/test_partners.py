@@ -333,6 +333,10 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
     ("HP-TXT-012", {"Allowed/RuleGroup/StatefulRuleOptions": REMOVED}),
     ("HP-SCH-007", {"Allowed/RuleGroup/RulesSource/RulesSourceList/Targets/0": "*.example.com"}),
     ("HP-REF-003", {"Way/VpcEndpointId": {"Fn::Select": [0, att("Wall", "EndpointIds")]}}),
+    (
+        "HP-REF-003",
+        {"Way/VpcEndpointId": {"Fn::Select": [0, {"Fn::Split": [":", {"Fn::Select": [0, att("Wall", "EndpointIds")]}]}]}},
+    ),
     ("HP-SCH-007", {"WallLogs/LoggingConfiguration/LogDestinationConfigs/0/LogDestination": {"bucketName": "x"}}),
     ("HP-REF-012", {"WallLogs/LoggingConfiguration/LogDestinationConfigs/0/LogDestination/logGroup": att("Lines", "Arn")}),
     ("HP-SCH-007", {"Forward/TargetIps": REMOVED}),
