@@ -1,4 +1,5 @@
-"""What listens in a VPC and lets nobody in: no rule of its groups is for its port, or only for those who are not there.
+"""What listens in a VPC and lets nobody in: no rule of its groups is for its port, or only for those who are not there, or the ACL
+of its subnet lets nobody in.
 
 Answers are of sure cases only: a group that another stack can have, or whose rules are not all known, may let somebody in.
 """
@@ -15,6 +16,7 @@ from hyperpod_constructs.analysis.near_misses import known_users_of_group, users
 from hyperpod_constructs.analysis.networks import VPC, ExitKind, block_of, exit_of
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, groups_at
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, GroupRule, SecurityGroup, security_groups
+from hyperpod_constructs.analysis.shut_subnets import shut_in
 from hyperpod_constructs.analysis.traffic import Side, Traffic, group_lets
 from hyperpod_constructs.facts.listeners import BALANCER, LISTENERS, PROTOCOLS_OF_BALANCERS, Listener
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
@@ -32,7 +34,7 @@ _NO_CALLERS = (*LISTENERS, FILE_SYSTEM)
 class Lonely(NamedTuple):
     """Something that listens and lets nobody in.
 
-    :param place: its group, or itself where the group belongs to others.
+    :param place: its group, or itself where the group belongs to others; the ACL of its subnet.
     :param traffic: what it waits for.
     :param silent: the groups that it lets in, and that let nothing out to it.
     :param groups: its own groups.
@@ -55,6 +57,7 @@ def lonely_listeners(model: Model) -> Iterator[Lonely]:
         if found is not None and found.place not in said:
             said.add(found.place)
             yield found
+    yield from (Lonely(resource, acl, (), listener, traffic) for resource, acl, listener, traffic in shut_in(model))
 
 
 def _waiting(model: Model) -> Iterator[tuple[Resource, Listener, Traffic]]:

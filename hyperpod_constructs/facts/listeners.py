@@ -73,6 +73,9 @@ LISTENERS: Mapping[str, Listener] = {
 }
 """Types that listen, and that nobody is let in by means of."""
 
+SUBNETS: Mapping[str, str] = {"AWS::EC2::VPCEndpoint": "SubnetIds", "AWS::EFS::MountTarget": "SubnetId"}
+"""The property with the subnets of those that listen on one port and are in each of their subnets."""
+
 BALANCER = Listener(groups="SecurityGroups", name="the load balancer")
 """A load balancer, which waits at the ports of its listeners."""
 BALANCERS = ("AWS::ElasticLoadBalancing::LoadBalancer", "AWS::ElasticLoadBalancingV2::LoadBalancer")

@@ -316,8 +316,8 @@ def _said_of_groups(model: Model) -> set[Resource]:
 
 def _is_said(model: Model, one: Lonely) -> bool:
     """Whether a way to a listener, or from a group that it lets in, ends: that is another finding."""
-    if one.resource in _ends(model) or not one.silent:
-        return one.resource in _ends(model)
+    if not one.silent or one.resource in _ends(model):
+        return not _ends(model).isdisjoint((one.resource, one.place))
     targets = {*(way.target.name for way in _ended(model)), *(way.target for way in ended_ways(model))}
     return one.resource.logical_id in targets or not _all_ends(model).isdisjoint(one.silent)
 

@@ -527,3 +527,25 @@ def test_a_route_leads_to_a_gateway_that_is_attached_to_its_network() -> None:
     joined = {"Hub": hub, "Attached": attached, "ToSite": {**way, "DependsOn": "Attached"}}
     assert ("HP-REACH-008", "ToSite") in reached(edited(slurm(), {"Hub": hub, "ToSite": way}))
     assert "HP-REACH-008" not in {rule for rule, _ in reached(edited(slurm(), joined))}
+
+
+@pytest.mark.parametrize(("ports", "found"), [((3306, 3306), {("HP-REACH-007", "Acl")}), ((443, 443), set())])
+def test_an_endpoint_is_in_a_subnet_whose_acl_lets_somebody_in(ports: tuple[int, int], found: set[tuple[str, str]]) -> None:
+    entry = {"NetworkAclId": ref("Acl"), "RuleNumber": 100, "RuleAction": "allow", "CidrBlock": "10.0.0.0/16"}
+    placed = {
+        "Inner": resource("Subnet", VpcId=ref("Vpc"), CidrBlock="10.0.251.0/28"),
+        "Acl": resource("NetworkAcl", VpcId=ref("Vpc")),
+        "AclOfInner": resource("SubnetNetworkAclAssociation", SubnetId=ref("Inner"), NetworkAclId=ref("Acl")),
+        "In": resource("NetworkAclEntry", **entry, Protocol=6, PortRange=dict(zip(("From", "To"), ports, strict=True))),
+        "Out": resource("NetworkAclEntry", **entry, Protocol=-1, Egress=True),
+        "Polly": resource(
+            "VPCEndpoint",
+            VpcId=ref("Vpc"),
+            VpcEndpointType="Interface",
+            PrivateDnsEnabled=True,
+            ServiceName="com.amazonaws.us-west-2.polly",
+            SubnetIds=[ref("Inner")],
+            SecurityGroupIds=[ref("NodeGroup")],
+        ),
+    }
+    assert reached(edited(SLURM, placed)) == found
