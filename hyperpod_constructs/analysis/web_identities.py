@@ -13,7 +13,7 @@ from hyperpod_constructs.analysis.policy_document import Statement, listed, stat
 from hyperpod_constructs.facts.addons import AUDIENCE, SUBJECT
 from hyperpod_constructs.templates.globs import glob
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import Reference, Text, Value, as_str, at
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_str, at
 
 _ISSUER = "OpenIdConnectIssuerUrl"
 PROVIDER, CLUSTER = "AWS::IAM::OIDCProvider", "AWS::EKS::Cluster"
@@ -104,6 +104,19 @@ def is_subject(text: str) -> bool:
     """Whether a text may fit a subject of pods; one with wildcards, by what stands before them."""
     before, *others = _WILD.split(text)
     return bool(_OF_POD.fullmatch(text)) if not others else before.startswith(SUBJECT) or SUBJECT.startswith(before)
+
+
+def takes_every_identity(role: Resource) -> bool:
+    """Whether the trust of a role surely asks a web identity for nothing but its audience."""
+    for one in trust_of(role):
+        principal, conditions = at(one.raw, "Principal", "Federated"), at(one.raw, "Condition")
+        known = conditions is ABSENT or (
+            isinstance(conditions, Mapping) and all(isinstance(keys, Mapping) for keys in conditions.values())
+        )
+        asked = any(not key.endswith((":aud", ":iss")) for key, _ in claims_of(one))
+        if principal is not ABSENT and names_provider(principal) and one.effect == "Allow" and known and not asked:
+            return True
+    return False
 
 
 def mistake_in_claims(role: Resource) -> str | None:

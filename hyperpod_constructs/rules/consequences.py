@@ -61,8 +61,8 @@ def _in_order(causes: Sequence[Heard], most: int) -> Iterable[list[Heard]]:
     """
     for validated in (True, False):
         yield [one for one in causes if one[0].yields and one[0].validated is validated]
-    others = [one for one in causes if not one[0].yields]
-    for one in sorted(others, key=lambda one: (one[2].level is not Level.ERROR, not one[1].path))[:most]:
+    others = [one for one in causes if not one[0].yields and _doubts([one]) != Doubts()]
+    for one in sorted(others, key=lambda one: (one[2].level is not Level.ERROR, not one[1].doubts, not one[1].path))[:most]:
         yield [one]
 
 
@@ -159,15 +159,21 @@ def _places(hit: Hit) -> Iterable[tuple[Resource, Path]]:
 
 
 def of_parameters_once(hits: Iterable[Hit]) -> Iterator[Hit]:
-    """The hits of a rule; where one parameter or export gives several wrong values, the first, which names the others."""
-    by_cause = grouped((_origin(one) or id(one), one) for one in list(hits))
+    """The hits of a rule; where one parameter, export or list gives several wrong values, the first, which names the others."""
+    by_cause = grouped((_origin(one) or _list_of(one) or id(one), one) for one in list(hits))
     for cause, (first, *others) in by_cause.items():
-        places = enumerated(dict.fromkeys(f"{_name(one.path)} of {one.resource.logical_id}" for one in others))
-        giver = "export" if isinstance(cause, str) else "output" if isinstance(cause, tuple) and len(cause) == 3 else "parameter"
-        more = f"; its {giver} also gives {places}" if others else ""
-        covers = (*first.covers, *(one.resource for one in others)) if others else first.covers
-        doubts = (*first.doubts, *((one.resource, one.path) for one in others))
-        yield replace(first, message=f"{first.message}{more}", covers=covers, doubts=doubts)
+        covers, doubts = [one.resource for one in others], [(one.resource, one.path) for one in others]
+        message = _of_all(cause, first, others)
+        yield replace(first, message=message, covers=(*first.covers, *covers), doubts=(*first.doubts, *doubts))
+
+
+def _of_all(cause: object, first: Hit, others: Sequence[Hit]) -> str:
+    """The message of the first of some hits with one cause, which tells of the others."""
+    if not others or cause == _list_of(first):
+        return "; ".join(dict.fromkeys(one.message for one in (first, *others)))
+    places = enumerated(dict.fromkeys(f"{_name(one.path)} of {one.resource.logical_id}" for one in others))
+    giver = "export" if isinstance(cause, str) else "output" if isinstance(cause, tuple) and len(cause) == 3 else "parameter"
+    return f"{first.message}; its {giver} also gives {places}"
 
 
 def _name(path: Path) -> str:
@@ -184,6 +190,12 @@ def _origin(hit: Hit) -> tuple[Template, str] | tuple[Template, str, str] | str 
         return import_at(hit.resource, hit.path) if hit.path else None
     output = output_of(*parameter)
     return parameter if output is None else (*output, "output")
+
+
+def _list_of(hit: Hit) -> tuple[Key, Path] | None:
+    """The list of which a wrong text is an item: such texts are written together."""
+    of_list = hit.path and isinstance(hit.path[-1], int) and isinstance(hit.resource.get(*hit.path), str)
+    return (hit.resource.key, hit.path[:-1]) if of_list else None
 
 
 def _is_single(value: Value) -> bool:

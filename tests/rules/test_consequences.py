@@ -314,3 +314,45 @@ def test_needs_of_a_database_that_the_cluster_cannot_have_are_not_said() -> None
     assert "HP-PERM-001" in {one.rule for one in findings(edited(slurm(), {at: elsewhere}))}
     (found,) = findings(edited(slurm(), {at: elsewhere, "Cluster/NodeProvisioningMode": REMOVED}))
     assert found.rule == "HP-SLM-006"
+
+
+def test_items_of_one_list_are_one_finding() -> None:
+    kinds = ["SageMaker Hyperpod Cluster State Change", "SageMaker Hyperpod Cluster Node Health Event"]
+    pattern = {"source": ["aws.sagemaker"], "detail-type": kinds}
+    target = {"Id": "a", "Arn": "arn:aws:sns:us-west-2:123456789012:alerts"}
+    rule = {"Type": "AWS::Events::Rule", "Properties": {"EventPattern": pattern, "Targets": [target]}}
+    (finding,) = findings(edited(slurm(), {"Health": rule}))
+    assert all(kind in finding.message for kind in kinds)
+
+
+def test_a_key_that_gives_another_kind_of_thing_is_not_missing_besides() -> None:
+    destination = {"LogType": "ALERT", "LogDestinationType": "CloudWatchLogs", "LogDestination": {"bucketName": {"Ref": "Lines"}}}
+    logging = {
+        "FirewallArn": "arn:aws:network-firewall:us-west-2:123456789012:firewall/one",
+        "LoggingConfiguration": {"LogDestinationConfigs": [destination]},
+    }
+    more = {
+        "Lines": {"Type": "AWS::Logs::LogGroup", "DeletionPolicy": "Delete", "Properties": {"RetentionInDays": 30}},
+        "Logging": {"Type": "AWS::NetworkFirewall::LoggingConfiguration", "Properties": logging},
+    }
+    assert [one for one in found(edited(slurm(), more)) if one[1] == "Logging"] == [("HP-REF-012", "Logging")]
+
+
+def test_what_puts_nothing_in_doubt_takes_no_place_among_the_causes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only one cause is asked: the network that is wrong as a whole is none."""
+    monkeypatch.setattr(consequences, "_MOST_CAUSES", 1)
+
+    def rule(id: str, asked: Callable[[Model], Iterator[Hit]]) -> Rule:
+        return Rule(id=id, level=Level.ERROR, title="x", why="x", fix="x", source="x", allowed="x", silences=(), check=asked)
+
+    def whole(model: Model) -> Iterator[Hit]:
+        yield from (hit(vpc, "wrong") for vpc in model.resources("AWS::EC2::VPC"))
+
+    def wide(model: Model) -> Iterator[Hit]:
+        yield from (hit(vpc, "wide", "CidrBlock") for vpc in model.resources("AWS::EC2::VPC") if as_str(vpc.get("CidrBlock")))
+
+    def follows(model: Model) -> Iterator[Hit]:
+        yield from (hit(one, "outside") for one in model.resources("AWS::EC2::Subnet") if [*wide(model)])
+
+    rules = [rule("HP-ONE-001", whole), rule("HP-TWO-001", wide), rule("HP-TWO-002", follows)]
+    assert {one.rule for one in check(Model.of({"t": slurm()}), rules=rules)} == {"HP-ONE-001", "HP-TWO-001"}

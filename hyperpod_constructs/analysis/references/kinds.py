@@ -40,6 +40,16 @@ def wrong_kinds(model: Model) -> tuple[Misreference, ...]:
     return model.cached(wrong_kinds, lambda: tuple(_wrong_kinds(model)))
 
 
+def places_of_wrong_kinds(model: Model) -> set[tuple[Resource, Path]]:
+    """The places of these references, and the objects that have nothing else: another key was meant there."""
+    found = {(one.owner, one.path) for one in wrong_kinds(model)}
+    return found | {(owner, path[:-1]) for owner, path in found if len(path) > 1 and _is_alone(owner.get(*path[:-1]))}
+
+
+def _is_alone(value: Value) -> bool:
+    return isinstance(value, Mapping) and len(value) == 1
+
+
 def _wrong_kinds(model: Model) -> Iterator[Misreference]:
     texts: list[tuple[Resource, Path, Text]] = []
     for resource in model.resources():

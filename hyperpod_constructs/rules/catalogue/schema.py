@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from functools import partial
 
 from hyperpod_constructs.analysis.clusters import groups
-from hyperpod_constructs.analysis.references.kinds import wrong_kinds
+from hyperpod_constructs.analysis.references.kinds import places_of_wrong_kinds
 from hyperpod_constructs.analysis.schema.resources import Found, request_violations, schema_violations
-from hyperpod_constructs.analysis.schema.violation import Kind, Path, nearest
+from hyperpod_constructs.analysis.schema.violation import Kind, nearest
 from hyperpod_constructs.facts.instance_types import impossible, is_instance_type
 from hyperpod_constructs.facts.property_schemas import has_schema, known_types, regions_without
 from hyperpod_constructs.facts.schema import schema_date, type_facts
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.rule import Check, error, warning
-from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.model import Model
 
 _REFERENCE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html"
 _REFUSED = "CloudFormation or the service refuses the resource, and the stack rolls back"
@@ -71,13 +71,8 @@ _schema_error(
     aliases=("HP-CTL-009",),
 )
 def references_fit(model: Model) -> Iterator[Hit]:
-    said = _of_the_wrong_kind(model)
+    said = places_of_wrong_kinds(model)
     return (one for one in _said_of(Kind.REFERENCE)(model) if (one.resource, one.path) not in said)
-
-
-def _of_the_wrong_kind(model: Model) -> set[tuple[Resource, Path]]:
-    """The places of references to the wrong kind of thing, which the rules of references name."""
-    return {(one.owner, one.path) for one in wrong_kinds(model)}
 
 
 _schema_error(
@@ -99,8 +94,8 @@ _schema_error(
     aliases=("HP-FSX-013", "HP-ACC-004", "HP-CAP-003", "HP-GOV-009", "HP-GOV-011"),
 )
 def requests_are_within_limits(model: Model) -> Iterator[Hit]:
-    said = _of_the_wrong_kind(model)
-    return (_hit(one) for one in request_violations(model) if (one[0], one[1].path) not in said)
+    said = places_of_wrong_kinds(model)
+    return (_hit(one) for one in request_violations(model) if said.isdisjoint((one[0], path) for path in one[1].about))
 
 
 @warning(

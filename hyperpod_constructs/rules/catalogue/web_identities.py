@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.addons import Addon, addons
@@ -17,13 +17,14 @@ from hyperpod_constructs.analysis.web_identities import (
     mistake_in_claims,
     names_provider,
     subjects_of,
+    takes_every_identity,
     trust_of,
 )
 from hyperpod_constructs.facts.addons import AUDIENCE, SUBJECT, subjects
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at
+from hyperpod_constructs.templates.values import ABSENT, as_items, as_str, at
 
 _EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
 _ACTION = "sts:AssumeRoleWithWebIdentity"
@@ -121,17 +122,4 @@ def trust_is_for_tokens(role: Resource) -> str | None:
     source="https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_create_for-idp_oidc.html",
 )
 def web_identities_are_told_apart(role: Resource) -> str | None:
-    for one in trust_of(role):
-        principal = at(one.raw, "Principal", "Federated")
-        claims = [key for key, _ in claims_of(one) if not key.endswith((":aud", ":iss"))]
-        open_ = not claims and _are_known(at(one.raw, "Condition"))
-        if principal is not ABSENT and names_provider(principal) and one.effect == "Allow" and open_:
-            return f"every identity of the provider may take {role.logical_id}"
-    return None
-
-
-def _are_known(conditions: Value) -> bool:
-    """Whether all keys of conditions are known."""
-    return conditions is ABSENT or (
-        isinstance(conditions, Mapping) and all(isinstance(keys, Mapping) for keys in conditions.values())
-    )
+    return f"every identity of the provider may take {role.logical_id}" if takes_every_identity(role) else None
