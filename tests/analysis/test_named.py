@@ -90,12 +90,38 @@ def recorded(**lock: Any) -> dict[str, Any]:
     }
 
 
+def logged(output: str, exported: str = "slowquery") -> dict[str, Any]:
+    database = {"DBParameterGroupName": {"Ref": "Settings"}, "EnableCloudwatchLogsExports": [exported]}
+    return {
+        "Database": {"Type": "AWS::RDS::DBInstance", "Properties": database},
+        "Settings": {"Type": "AWS::RDS::DBParameterGroup", "Properties": {"Parameters": {"log_output": output}}},
+    }
+
+
+def replaced(canary: int, instances: int) -> dict[str, Any]:
+    routing = {"Type": "CANARY", "CanarySize": {"Type": "INSTANCE_COUNT", "Value": canary}, "WaitIntervalInSeconds": 300}
+    config = {"BlueGreenUpdatePolicy": {"TrafficRoutingConfiguration": routing}}
+    properties = {"EndpointConfigName": {"Fn::GetAtt": ["Config", "EndpointConfigName"]}, "DeploymentConfig": config}
+    variants = [{"VariantName": "main", "InitialInstanceCount": instances}]
+    return {
+        "Endpoint": {"Type": "AWS::SageMaker::Endpoint", "Properties": properties},
+        "Config": {"Type": "AWS::SageMaker::EndpointConfig", "Properties": {"ProductionVariants": variants}},
+    }
+
+
 FUNCTION = "arn:aws:lambda:us-west-2:123456789012:function:rotate"
 
 
 @pytest.mark.parametrize(
     ("resources", "named"),
     [
+        (logged("FILE"), []),
+        (logged("TABLE"), ["Settings"]),
+        (logged("TABLE", "error"), []),
+        (replaced(1, 2), []),
+        (replaced(1, 1), ["Config"]),
+        (replaced(2, 2), ["Config"]),
+        (replaced(2, 4), []),
         (rotated(), ["Secret"]),
         (rotated(RotationLambdaARN=FUNCTION), []),
         (rotated(SecretId="database-that-rds-manages"), []),

@@ -229,3 +229,15 @@ def test_a_tracking_server_that_registers_models_makes_packages(registers: bool)
     server = "Server: {{Type: AWS::SageMaker::MlflowTrackingServer, Properties: {{RoleArn: !GetAtt Role.Arn, {}: {}}}}}"
     found = actions(calls(server.format("AutomaticModelRegistration", str(registers).lower())))
     assert ("sagemaker:CreateModelPackage" in found) is registers
+
+
+COPY = """Copy: {{Type: 'Custom::CDKBucketDeployment', Properties: {{ServiceToken: !GetAtt Copier.Arn,
+  DestinationBucketName: !Ref Bucket}}}}, Copier: {{Type: AWS::Lambda::Function, Properties: {{Role: !GetAtt Role.Arn{}}}}},
+  Handler: {{Type: AWS::Lambda::Function}}"""
+
+
+def test_functions_of_the_cdk_write_files_and_call_handlers() -> None:
+    found = calls(COPY.format(""))
+    assert ("Role", ("s3:PutObject",), "arn:aws:s3:::${Bucket}/${?}") in found
+    handed = calls(COPY.format(", Environment: {Variables: {USER_ON_EVENT_FUNCTION_ARN: !GetAtt Handler.Arn}}"))
+    assert ("Role", ("lambda:InvokeFunction",), "${Handler.Arn}") in handed - found
