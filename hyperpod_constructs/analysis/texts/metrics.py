@@ -73,6 +73,7 @@ def published(asked: Asked) -> Slips:
     space = namespaces().get(asked.namespace or "")
     if space is None:
         yield from _namespace(asked)
+        yield from _values(asked)[:1] if asked.namespace in OTHER_NAMESPACES else ()
         return
     reasons = (
         *(_name(asked, space), _names(asked, space), _values(asked), _set(asked, space)),

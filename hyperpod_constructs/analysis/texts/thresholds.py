@@ -24,6 +24,7 @@ from hyperpod_constructs.facts.metric_ranges import (
     ONE_EACH,
     PERCENTAGES,
 )
+from hyperpod_constructs.facts.metric_units import UNITS
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import ABSENT, alternatives_of, as_float
@@ -131,4 +132,23 @@ def _of_a_size(alarm: Resource, found: Watched, operator: str) -> Slips:
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {_ALARM: threshold}
+
+
+def unit(alarm: Resource) -> Slips:
+    """A unit in which a service does not publish the metric: CloudWatch converts none."""
+    found = watched(alarm)
+    right = None if found is None else UNITS.get((found.namespace, found.name))
+    path = () if found is None else found.beside("Unit")
+    given = known(alarm.get(*path)) if path else None
+    if found is not None and right is not None and given is not None and given != right:
+        yield Slip(
+            f"{found.name} is published in {right}, and the alarm asks for {given}", f"no Unit, or {right}", path, given, dead=True
+        )
+
+
+def _threshold_and_unit(alarm: Resource) -> Slips:
+    yield from threshold(alarm)
+    yield from unit(alarm)
+
+
+WHOLES: Mapping[str, WholeJudge] = {_ALARM: _threshold_and_unit}

@@ -96,6 +96,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("Nodes/MetricName", "cluster_failed_nodes", "the nearest is cluster_failed_node_count"),
     ("Nodes/Dimensions/0/Name", "Cluster", "for ClusterName"),
     ("Idle/Dimensions/0/Name", "ClusterName", "for ClusterId"),
+    ("Free/Unit", "Gigabytes", "FreeDataStorageCapacity is published in Bytes, and the alarm asks for Gigabytes"),
     ("Many/Namespace", "Teams", "Errors writes Errors into Team"),
     ("Many/Dimensions", [{"Name": "Job", "Value": "a"}], "writes the metric with no dimensions"),
     ("Many/MetricName", "Error", "the nearest is Errors"),
@@ -126,6 +127,8 @@ def test_fails_unpublished_metric(path: str, value: Any, message: str) -> None:
         ("Nodes/MetricName", "node_neuroncore_utilization"),
         ("Nodes/Namespace", "Team/Nodes"),
         ("Free/Namespace", "AWS/ECS"),
+        ("Free/Unit", "Bytes"),
+        ("Many/Unit", "None"),
         ("Errors/MetricTransformations/0/MetricName", {"Ref": "AWS::StackName"}),
         (
             "Board/DashboardBody",
@@ -135,3 +138,11 @@ def test_fails_unpublished_metric(path: str, value: Any, message: str) -> None:
 )
 def test_unknown_metrics_are_believed(path: str, value: Any) -> None:
     assert findings(edited(BASE, {path: value}), rules="HP-TXT-011") == []
+
+
+@pytest.mark.parametrize(("value", "wrong"), [({"Ref": "Build"}, False), (att("Build", "Arn"), True), ({"Ref": "Queue"}, True)])
+def test_dimensions_of_services_whose_metrics_are_not_known_are_judged_too(value: Any, wrong: bool) -> None:
+    build = resource("AWS::CodeBuild::Project", ServiceRole=ROLE)
+    failed = alarm("AWS/CodeBuild", "FailedBuilds", [{"Name": "ProjectName", "Value": value}])
+    found = findings(edited(BASE, {"Build": build, "Failed": failed}), rules="HP-TXT-011")
+    assert [one.resource for one in found] == (["Failed"] if wrong else [])
