@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from hyperpod_constructs.analysis.references.anatomy import named_in
 from hyperpod_constructs.analysis.references.arguments import doubled, wrong_shape
 from hyperpod_constructs.analysis.references.choices import allowed_values
+from hyperpod_constructs.analysis.references.list_arguments import of_other_kind
 from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, once
 from hyperpod_constructs.analysis.references.splits import of_a_pair, of_an_arn, pair_of
 from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
@@ -88,6 +89,10 @@ def _judged(call: Call) -> Iterator[Misreference]:
             said = said or next((found for judge in judges if (found := judge(call, call.argument)) is not None), None)
         if said is not None and (call.sure or call.name == "Fn::Cidr"):
             yield call.mistake(said[0], said[1], said[2])
+        elif said is None:
+            yield from of_other_kind(call, call.argument)
+    elif call.name == "Fn::Split":
+        yield from of_other_kind(call, call.argument)
 
 
 def _extended(call: Call) -> Iterator[Misreference]:

@@ -154,6 +154,44 @@ def test_arguments_are_taken(value: Any, wrong: bool) -> None:
     assert ("HP-REF-003" in rules_of(template)) is wrong
 
 
+OF_KINDS = {
+    "Parameters": {
+        "Text": {"Type": "String"},
+        "Subnet": {"Type": "AWS::EC2::Subnet::Id"},
+        "Subnets": {"Type": "List<AWS::EC2::Subnet::Id>"},
+        "Stored": {"Type": "AWS::SSM::Parameter::Value<List<String>>"},
+    },
+    "Conditions": {"Asked": {"Fn::Equals": [{"Ref": "Text"}, "x"]}},
+    "Resources": {
+        "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}},
+        "Nested": {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "https://s3.amazonaws.com/b/t.yaml"}},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "wrong"),
+    [
+        ({"Fn::Join": [",", {"Ref": "Text"}]}, "Text, which is a text"),
+        ({"Fn::Join": [",", {"Ref": "Vpc"}]}, "Vpc, which is a text"),
+        ({"Fn::Join": [",", {"Ref": "Subnets"}]}, None),
+        ({"Fn::Join": [",", {"Ref": "Stored"}]}, None),
+        ({"Fn::Join": [",", {"Fn::GetAtt": ["Nested", "Outputs.Subnets"]}]}, "Nested.Outputs.Subnets, which is a text"),
+        ({"Fn::Join": [",", {"Fn::GetAtt": ["Vpc", "CidrBlockAssociations"]}]}, None),
+        ({"Fn::Select": [0, {"Fn::ImportValue": "subnets"}]}, "Fn::ImportValue, which is a text"),
+        ({"Fn::Select": [0, {"Fn::Split": [",", {"Fn::ImportValue": "subnets"}]}]}, None),
+        ({"Fn::Select": [0, {"Fn::If": ["Asked", {"Ref": "Subnets"}, {"Ref": "Stored"}]}]}, None),
+        ({"Fn::Select": [0, {"Fn::Split": [",", {"Ref": "Subnets"}]}]}, "Subnets, which is a list already"),
+        ({"Fn::Select": [0, {"Fn::Split": ["-", {"Ref": "Subnet"}]}]}, None),
+        ({"Fn::Select": [0, {"Fn::Split": ["/", {"Fn::GetAtt": ["Vpc", "CidrBlockAssociations"]}]}]}, "is a list already"),
+    ],
+)
+def test_a_function_gives_the_kind_of_value_that_another_takes(value: Any, wrong: str | None) -> None:
+    found = wrong_calls(Model.of({"t": {**OF_KINDS, "Outputs": {"It": {"Value": value}}}}))
+    assert len(found) == (wrong is not None)
+    assert wrong is None or wrong in found[0].message
+
+
 CLUSTER_ARN = {"Fn::GetAtt": ["Cluster", "ClusterArn"]}
 VERSION = {"Type": "AWS::Lambda::Version", "Properties": {"FunctionName": "clean"}}
 
