@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, TypeGuard
 
 from hyperpod_constructs.analysis.arns import arn_matches, arn_parts, bucket_arn, s3_uri_arns
+from hyperpod_constructs.analysis.custom_resources import makers
+from hyperpod_constructs.analysis.function_code import calls_of
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import UNKNOWN, Value, as_str, leaves, parts_of
+from hyperpod_constructs.templates.values import UNKNOWN, Text, Value, as_str, leaves, parts_of
 
 _BUCKET_NAME = re.compile(r"^(destination|target|dest)?_?bucket_?(name)?$", re.IGNORECASE)
 _PREFIX_NAME = re.compile(r"prefix$", re.IGNORECASE)
 _MOST_FILES = 10_000
+_FILE, _PUT = re.compile(r"[\w./-]+\.[a-z]{1,5}"), "putobject"
 _SOURCE_KEYS = ("SourceObjectKeys", "SourceKey")
 _ASSET = re.compile(r"^([0-9a-f]{64})\.zip$")
 # Custom resources that name a bucket and write nothing into it.
@@ -37,15 +40,26 @@ class Upload(NamedTuple):
         return any((place / f"asset.{asset}" / name).is_file() for asset in self._assets() for place in places)
 
     def files(self) -> frozenset[str]:
-        """The files of its assets, by their path and their name; empty if an asset is not beside the template."""
+        """The files of its assets, by their path and their name; empty if an asset is not beside the template.
+
+        Without assets, those that its properties have by their names, if its code puts them into the bucket.
+        """
         file = self.resource.template.file
         assets = set(self._assets())
+        if not assets:
+            return frozenset(self._written())
         places = () if file is None else (file.parent, file.parent.parent)
         folders = [place / f"asset.{asset}" for asset in assets for place in places if (place / f"asset.{asset}").is_dir()]
         if not assets or len(folders) < len(assets):
             return frozenset()
         found = [(folder, one) for folder in folders for one in itertools.islice(folder.rglob("*"), _MOST_FILES)]
         return frozenset(name for folder, one in found for name in (one.name, one.relative_to(folder).as_posix()))
+
+    def _written(self) -> Iterator[str]:
+        given = [(key, value) for key, value in self.resource.properties.items() if _is_files(value)]
+        maker = makers(self.resource.template.model).get(self.resource) if len(given) == 1 else None
+        if maker is not None and any(one.operation.name.lower() == _PUT for one in calls_of(maker)):
+            yield from given[0][1]
 
     def _assets(self) -> Iterator[str]:
         for key in _SOURCE_KEYS:
@@ -100,6 +114,12 @@ def _key(uri: Value) -> str:
         if "/" in text:
             return text.partition("/")[2]
     return ""
+
+
+def _is_files(value: Value) -> TypeGuard[Mapping[str, Value]]:
+    """Whether a property is texts by the names of files."""
+    texts = value.items() if isinstance(value, Mapping) else ()
+    return bool(texts) and all(_FILE.fullmatch(name) and isinstance(one, str | Text) for name, one in texts)
 
 
 def _literal(part: object) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from pathlib import PurePosixPath
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, Orchestration, clusters, given, groups
+from hyperpod_constructs.analysis.entry_points import lacking
 from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.uploads import bucket_name_prefix, uploads_of
 from hyperpod_constructs.facts import clusters as cluster_facts
@@ -149,15 +149,8 @@ def scripts_are_below_a_prefix(group: Group) -> Iterator[Hit]:
     "HP-SCR-007",
     title="the entry point is one of the uploaded files",
     why="nodes do not find the script that they start, and the cluster rolls back",
-    fix="write the name of an uploaded file, or upload the script",
+    fix="write the name of an uploaded file and the place of the upload, or upload the script",
     allowed="a file of the upload",
 )
 def entry_points_are_uploaded(group: Group) -> Iterator[Hit]:
-    """Judged where every file of the only upload is beside the template."""
-    uploads = uploads_of(group.resource.template.model, group.get(*_URI))
-    files = uploads[0].files() if len(uploads) == 1 else None
-    for key in ("OnCreate", "OnInitComplete") if files else ():
-        name = as_str(group.get("LifeCycleConfig", key))
-        if files and name is not None and name not in files and PurePosixPath(name).name not in files:
-            text = f"{key} of instance group {group.label!r} is {name!r}, which {uploads[0].resource.logical_id} does not upload"
-            yield hit(group, text, "LifeCycleConfig", key)
+    return (hit(group, one.message, *one.path) for one in lacking(group))

@@ -129,3 +129,54 @@ def test_the_entry_point_to_keep_is_the_orchestrator_s(template: Template, allow
     both = {"SourceS3Uri": "s3://sagemaker-scripts/lifecycle/", "OnCreate": "create.sh", "OnInitComplete": "extend.sh"}
     found = findings(edited(template, {"Cluster/InstanceGroups/0/LifeCycleConfig": both}), rules="HP-SCR-001")
     assert [finding.allowed for finding in found] == [allowed]
+
+
+PUTS = """import boto3
+def handler(event, context):
+    given = event["ResourceProperties"]
+    for name, text in given["Files"].items():
+        boto3.client("s3").put_object(Bucket=given["Bucket"], Key=f"{given['Prefix']}/{name}", Body=text.encode())
+"""
+LOADER = {
+    "Type": "AWS::Lambda::Function",
+    "Properties": {
+        "Runtime": "python3.13",
+        "Handler": "index.handler",
+        "Timeout": 60,
+        "Role": "arn:aws:iam::123456789012:role/load",
+        "Code": {"ZipFile": PUTS},
+    },
+}
+LOADED = edited(
+    slurm(),
+    {
+        "Loader": LOADER,
+        "Load": {
+            "Type": "Custom::Scripts",
+            "Properties": {
+                "ServiceToken": {"Fn::GetAtt": ["Loader", "Arn"]},
+                "Bucket": {"Ref": "Scripts"},
+                "Prefix": "lifecycle",
+                "Files": {SCRIPT: "#!/bin/bash", "worker.sh": "#!/bin/bash"},
+            },
+        },
+        "Cluster/.DependsOn": ["Load", *WAYS],
+    },
+)
+OF_OTHERS = {"Fn::Sub": "s3://${Scripts}/others/"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({}, False),
+        ({f"{SCRIPTS}/OnInitComplete": "worker.sh"}, False),
+        ({f"{SCRIPTS}/OnInitComplete": "login.sh"}, True),
+        ({f"{SCRIPTS}/OnInitComplete": "login.sh", "Loader/Code/ZipFile": PUTS.replace("put_object", "delete_object")}, False),
+        ({f"{SCRIPTS}/SourceS3Uri": OF_OTHERS}, True),
+        ({f"{SCRIPTS}/SourceS3Uri": OF_OTHERS, "More": {"Type": "Custom::More", "Properties": {"To": {"Ref": "Scripts"}}}}, False),
+        ({f"{SCRIPTS}/SourceS3Uri": "s3://sagemaker-scripts/others/"}, False),
+    ],
+)
+def test_scripts_are_where_a_function_of_the_template_puts_them(changes: dict[str, Any], found: bool) -> None:
+    assert [one.rule for one in findings(edited(LOADED, changes), rules="HP-SCR-007")] == ["HP-SCR-007"] * found
