@@ -15,7 +15,7 @@ from hyperpod_constructs.analysis.clusters import given
 from hyperpod_constructs.analysis.embedded import parsed, values_in
 from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.kubernetes import ADDON, EksCluster, eks_clusters
-from hyperpod_constructs.facts.addons import AddonFacts, ConfiguredRole, Identity, addon_facts
+from hyperpod_constructs.facts.addons import COREDNS, AddonFacts, ConfiguredRole, Identity, addon_facts
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import UNKNOWN, Value, as_items, as_str, at
 
@@ -108,6 +108,14 @@ class Addon:
         model = self.resource.template.model
         unknown = (one for one in model.resources("AWS::EKS::PodIdentityAssociation") if one.get("ClusterName") is UNKNOWN)
         return (*self.eks.pod_identities, *unknown)
+
+
+def tolerates_nothing(addon: Resource) -> bool:
+    """Whether the pods of CoreDNS surely have no tolerations beside their own."""
+    written = addon.get("ConfigurationValues")
+    values = parsed(written, yaml=True)
+    plain = given(written) is False or (isinstance(values, dict) and "tolerations" not in values)
+    return plain and as_str(addon.get("AddonName")) == COREDNS
 
 
 def _is_of(association: Resource, identity: Identity) -> bool:

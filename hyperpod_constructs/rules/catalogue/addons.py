@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from hyperpod_constructs._support.words import enumerated
-from hyperpod_constructs.analysis.addons import Addon, addons, addons_of
+from hyperpod_constructs.analysis.addons import Addon, addons, addons_of, tolerates_nothing
 from hyperpod_constructs.analysis.clusters import Cluster, given
 from hyperpod_constructs.analysis.embedded import has_hole, parsed
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, joined
@@ -15,7 +15,7 @@ from hyperpod_constructs.facts import addon_versions
 from hyperpod_constructs.facts import addons as facts
 from hyperpod_constructs.facts import eks as eks_facts
 from hyperpod_constructs.facts.addon_versions import is_lower
-from hyperpod_constructs.facts.addons import COREDNS, COREDNS_TOLERATES, NO_INLINE_IDENTITY, POD_IDENTITY_AGENT, Nodes, named
+from hyperpod_constructs.facts.addons import COREDNS_TOLERATES, NO_INLINE_IDENTITY, POD_IDENTITY_AGENT, Nodes, named
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import ORDER, error, warning
@@ -128,8 +128,7 @@ def _keeps_out(nodes: Resource) -> bool:
 def _tainted_before(addon: Resource, sources: Iterable[Resource]) -> Resource | None:
     """What brings an add-on the only nodes that it awaits, with taints that its pods do not tolerate."""
     awaited = [one for one in sources if awaits(addon, one)]
-    known = as_str(addon.get("AddonName")) == COREDNS and given(addon.get("ConfigurationValues")) is False
-    return awaited[0] if known and all(_keeps_out(one) for one in awaited) else None
+    return awaited[0] if tolerates_nothing(addon) and all(_keeps_out(one) for one in awaited) else None
 
 
 @_joined_warning(

@@ -171,6 +171,7 @@ def fargate_is_private(profile: Resource) -> Iterator[Hit]:
     fix="give nodes the label, take the taint away, let the pods tolerate it, or let them ask for less",
     allowed="a nodeSelector with labels of a group of nodes, tolerations for its taints, and resources of one node",
     source=f"{_EKS_GUIDE}node-taints-managed-node-groups.html",
+    silences=("HP-ADD-020",),
 )
 def pods_find_nodes(one: Unplaced) -> Hit:
     return hit(one.resource, one.message, *one.path, covers=one.covers)

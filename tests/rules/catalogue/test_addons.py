@@ -295,6 +295,12 @@ CASES = [
     Case("HP-ADD-022", WITH_OPERATOR, {"Operator/.DependsOn": ["Cluster", "PodIdentity", "Identity"]}, {}),
     Case("HP-ADD-020", eks(), {"Dns": addon("coredns"), "Nodes": NODES}, {"Dns": addon("coredns", "Nodes"), "Nodes": NODES}),
     Case("HP-ADD-020", eks(), {"Dns": addon("coredns", "Nodes"), "Nodes": tainted("team")}, TAINTED_FOR_ADDONS),
+    Case(
+        "HP-ADD-020",
+        eks(),
+        {"Dns": addon("coredns", "Nodes", ConfigurationValues='{"replicaCount": 3}'), "Nodes": tainted("team")},
+        {"Dns": addon("coredns", "Nodes", ConfigurationValues='{"replicaCount": 3}'), "Nodes": NODES},
+    ),
     Case("HP-ADD-023", WITH_OPERATOR, {"PodIdentity": REMOVED}, {}),
     Case("HP-ROL-001", WITH_OPERATOR, {"PodRole/AssumeRolePolicyDocument": trust("sts:AssumeRole")}, {}),
     Case(
