@@ -71,6 +71,7 @@ MODULES: Mapping[str, Topic] = {
     "dns": Topic.NAME,
     "documents": Topic.DOCUMENT,
     "endpoints": Topic.NAME,
+    "model_servers": Topic.NAME,
     "event_patterns": Topic.PATTERN,
     "event_sources": Topic.PATTERN,
     "flow_logs": Topic.LOGS,
@@ -221,6 +222,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "state_data": {"AWS::StepFunctions::StateMachine": ""},
     "metrics": {"AWS::CloudWatch::AnomalyDetector": "", "AWS::CloudWatch::MetricStream": ""},
     "near_names": {**dict.fromkeys(USES, ""), NESTED_STACK: "TemplateURL"},
+    "model_servers": {"AWS::SageMaker::EndpointConfig": "ProductionVariants"},
     "model_pipelines": {
         "AWS::Events::Rule": "Targets",
         "AWS::SageMaker::Pipeline": "PipelineDefinition",
