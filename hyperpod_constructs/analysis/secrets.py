@@ -16,6 +16,11 @@ _RESOLVED = re.compile(r"\{\{resolve:(?:secretsmanager:.*?:SecretString(?::([^:}
 _NAME = re.compile(SECRET_WORDS)
 _LITERAL = re.compile(r"(?!arn:)(?!.*(?i:change|dummy|example|placeholder|replace))[^\s/${}]{8,}")
 """A text that is no name of where the secret lies, and not there to be replaced."""
+_KEY = re.compile(r"[A-Za-z0-9/+]{38,40}")
+"""A secret access key of AWS, also one with the word that its guides put into those that they show.
+
+Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/id_credentials_access-keys.html
+"""
 _ELSEWHERE = ("PARAMETER_STORE", "SECRETS_MANAGER")
 """The types of variables whose values are names."""
 _ADDRESS = re.compile(r"\w+://[^\s:/@${}]+:[^\s:/@${}]{4,}@.+")
@@ -39,7 +44,7 @@ def secret_in(resource: Resource, path: Sequence[str | int], value: Value) -> st
     name = as_str(resource.get(*path[:-1], "Name")) if path[-1] == "Value" else str(path[-1])
     if not isinstance(written, str) or written != as_str(value):
         return None
-    is_secret = name and _NAME.fullmatch(name) and _LITERAL.fullmatch(written)
+    is_secret = name and _NAME.fullmatch(name) and (_LITERAL.fullmatch(written) or _KEY.fullmatch(written))
     return f"{name} stands in the template" if is_secret or _ADDRESS.fullmatch(written) else None
 
 
@@ -73,7 +78,7 @@ def password_of_program(resource: Resource, path: Sequence[str | int]) -> str | 
     """The name that gets a secret as text in a program, in words; `None` if no name does."""
     text = "\n".join(_texts(raw_at(resource, path)))
     for name, _, given in _GIVEN.findall(text):
-        if _NAME.fullmatch(name) and _LITERAL.fullmatch(given):
+        if _NAME.fullmatch(name) and (_LITERAL.fullmatch(given) or _KEY.fullmatch(given)):
             return f"{name} stands in the program"
     return None
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.policy_document import Statement, listed, statements_of
 from hyperpod_constructs.facts.addons import AUDIENCE, SUBJECT
+from hyperpod_constructs.templates.dependencies import raw_at
 from hyperpod_constructs.templates.globs import glob
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_str, at
@@ -18,6 +19,7 @@ from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value,
 _ISSUER = "OpenIdConnectIssuerUrl"
 PROVIDER, CLUSTER = "AWS::IAM::OIDCProvider", "AWS::EKS::Cluster"
 _WILD = re.compile(r"[*?]")
+_FEDERATED = re.compile(r'"Federated"\s*:\s*"\$\{(\w+)\}"')
 _OF_POD = re.compile(rf"{SUBJECT}[a-z0-9-]+:[a-z0-9.-]+")
 
 
@@ -95,6 +97,15 @@ def with_scheme(role: Resource) -> Reference | None:
     return None
 
 
+def both_host_and_principal(role: Resource) -> str | None:
+    """The variable of a text that is the principal, and begins the claims: an issuer's name is no ARN, and an ARN is no name."""
+    written = raw_at(role, ("AssumeRolePolicyDocument", "Fn::Sub"))
+    text = written[0] if isinstance(written, list) and written else written
+    federated = _FEDERATED.search(text) if isinstance(text, str) else None
+    claims = () if federated is None else (f'${{{federated[1]}}}:{claim}"' for claim in ("aud", "sub"))
+    return federated[1] if federated is not None and any(claim in str(text) for claim in claims) else None
+
+
 def is_audience(text: str) -> bool:
     """Whether a text may fit the audience of all tokens of pods."""
     return glob(text, AUDIENCE)
@@ -121,7 +132,9 @@ def takes_every_identity(role: Resource) -> bool:
 
 def mistake_in_claims(role: Resource) -> str | None:
     """What the trust of a role demands that no token says, in words."""
-    address = with_scheme(role)
+    address, shared = with_scheme(role), both_host_and_principal(role)
+    if shared is not None:
+        return f"{shared} is the name of the issuer in the claims, and the principal is the ARN of its provider"
     if address is not None:
         return f"{address.attribute} begins with https://, and claims and providers are named without it"
     for one in trust_of(role):

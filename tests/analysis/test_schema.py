@@ -359,3 +359,16 @@ def test_deep_values_end() -> None:
     for _ in range(35):
         deep = {"Statement": [deep]}
     assert said("AWS::IAM::Policy", {"PolicyName": "p", "Roles": ["r"], "PolicyDocument": deep})
+
+
+RESOLVED = {"Fn::Join": ["", ["{{resolve:secretsmanager:", {"Ref": "Role"}, ":SecretString:password::}}"]]}
+
+
+@pytest.mark.parametrize(
+    ("password", "wrong"),
+    [(RESOLVED, 1), ({"Fn::If": ["Unknown", RESOLVED, NOTHING]}, 0), ({"Fn::Join": ["", [{"Ref": "Later"}, {"Ref": "Open"}]]}, 0)],
+)
+def test_a_dynamic_reference_with_a_function_in_it_is_there(password: Any, wrong: int) -> None:
+    database = {"Engine": "mysql", "DBInstanceClass": "db.m6g.large", "AllocatedStorage": "20", "MasterUsername": "slurm"}
+    found = judged("AWS::RDS::DBInstance", {**database, "ManageMasterUserPassword": True, "MasterUserPassword": password})
+    assert [one.path for one in found] == [("MasterUserPassword",)] * wrong

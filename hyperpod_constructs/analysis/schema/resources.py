@@ -66,8 +66,16 @@ def _properties(resource: Resource) -> Value:
 
 
 def _is_written(raw: Raw) -> bool:
-    """Whether a value is a text, or one that `Fn::Sub` makes: a dynamic reference in it is there, whatever it gives."""
-    return isinstance(raw, str) or (isinstance(raw, dict) and isinstance(raw.get("Fn::Sub"), str))
+    """Whether a value is a text, or one that a function makes: a dynamic reference in it is there, whatever it gives."""
+    if isinstance(raw, dict):
+        joined = raw.get("Fn::Join")
+        pieces = joined[1] if isinstance(joined, list) and len(joined) == 2 else None
+        return isinstance(raw.get("Fn::Sub"), str) or (isinstance(pieces, list) and any(_is_dynamic(one) for one in pieces))
+    return isinstance(raw, str)
+
+
+def _is_dynamic(raw: Raw) -> bool:
+    return isinstance(raw, str) and "{{resolve:" in raw
 
 
 def _as_written(resource: Resource, path: Path) -> Raw:

@@ -174,6 +174,8 @@ CODE = {
         ("DATABASE", "{{resolve:secretsmanager:slurm:SecretString:username}}", []),
         ("DATABASE", "{{resolve:ssm:/slurm/host}}", []),
         ("HF_TOKEN", "hf_abcdefghijk", ["HP-EXP-006"]),
+        ("S3_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", ["HP-EXP-006"]),
+        ("S3_SECRET_ACCESS_KEY", "replace-me-by-the-key-of-your-account", []),
         ("PASSWORD", "short", []),
         ("PASSWORD", "slurm/password", []),
         ("PASSWORD", {"Ref": "Password"}, ["HP-EXP-006"]),

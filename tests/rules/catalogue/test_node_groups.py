@@ -235,11 +235,11 @@ def scraped(*groups: Any) -> Template:
 TEXT = "DriverRole/AssumeRolePolicyDocument"
 
 
-def in_text(issuer: str) -> Template:
+def in_text(issuer: str, principal: str = "${Provider}") -> Template:
     """The trust of the driver in JSON, with a name of the issuer."""
     subject = "system:serviceaccount:kube-system:fsx-csi-controller-sa"
     condition = {"StringEquals": {f"{issuer}:aud": "sts.amazonaws.com", f"{issuer}:sub": subject}}
-    statement = {"Effect": "Allow", **FEDERATED, "Principal": {"Federated": "${Provider}"}, "Condition": condition}
+    statement = {"Effect": "Allow", **FEDERATED, "Principal": {"Federated": principal}, "Condition": condition}
     url = att("Control", "OpenIdConnectIssuerUrl")
     names = {"Issuer": url, "Name": {"Fn::Select": [1, {"Fn::Split": ["//", url]}]}}
     used = {name: value for name, value in names.items() if f"${{{name}}}" == issuer}
@@ -291,6 +291,7 @@ CASES = [
     Case("HP-NGR-002", BASE, {"System/AmiType": "AL2023_ARM_64_STANDARD"}, {}),
     Case("HP-NGR-002", BASE, {"System/AmiType": "AL2023_x86_64_NEURON"}, {}),
     Case("HP-WID-005", BASE, {TEXT: in_text("${Issuer}")}, {TEXT: in_text("${Name}")}),
+    Case("HP-WID-005", BASE, {TEXT: in_text("${Name}", principal="${Name}")}, {TEXT: in_text("${Name}")}),
     Case("HP-NGR-003", BASE, {"Dns/ConfigurationValues": '{"nodeSelector": {"workload": "core"}}'}, {}),
     Case("HP-NGR-003", BASE, TAINT, {**TAINT, "Dns/ConfigurationValues": TOLERANT}),
     Case(
