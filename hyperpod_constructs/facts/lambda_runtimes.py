@@ -9,19 +9,28 @@ RUNTIMES = (
     "python3.12",
     "python3.13",
     "python3.14",
+    "python3.15",
     "nodejs22.x",
     "nodejs24.x",
+    "nodejs26.x",
     "java11",
+    "java11.al2023",
     "java17",
+    "java17.al2023",
     "java21",
     "java25",
     "java8.al2",
+    "java8.al2023",
     "dotnet10",
     "ruby3.3",
     "ruby3.4",
     "ruby4.0",
     "provided.al2023",
 )
+"""Those that get updates: the enumeration of the API without the deprecated ones.
+
+Source: https://docs.aws.amazon.com/lambda/latest/api/API_CreateFunction.html, as botocore 1.44.5 has it (Apache-2.0)
+"""
 RUNTIME_FAMILIES = ("python", "nodejs", "ruby", "dotnet", "java", "provided.al")
 DEPRECATED_RUNTIMES: Mapping[str, str] = {
     "dotnet6": "2024-12-20",

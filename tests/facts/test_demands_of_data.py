@@ -312,7 +312,7 @@ def volume(**settings: Any) -> dict[str, Any]:
         (
             "AWS::Backup::BackupVault",
             {"Notifications": {"BackupVaultEvents": ("BACKUP_JOB_FAILURE",)}},
-            {"Notifications": {"BackupVaultEvents": ("BACKUP_JOB_FAILED", "ACCESS_POINT_EXPIRED")}},
+            {"Notifications": {"BackupVaultEvents": ("ACCESS_POINT_EXPIRED", "EKS_RESTORE_MODIFICATION_FAILED")}},
         ),
         (
             "AWS::ElastiCache::ServerlessCache",
