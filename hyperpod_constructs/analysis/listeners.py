@@ -13,7 +13,7 @@ from typing import NamedTuple
 from hyperpod_constructs.analysis.blocks import blocks_of
 from hyperpod_constructs.analysis.database import DATABASES, port_of
 from hyperpod_constructs.analysis.near_misses import known_users_of_group, users_of_group
-from hyperpod_constructs.analysis.networks import VPC, ExitKind, block_of, exit_of
+from hyperpod_constructs.analysis.networks import ENDPOINT, VPC, ExitKind, block_of, exit_of
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, groups_at
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, GroupRule, SecurityGroup, security_groups
 from hyperpod_constructs.analysis.shut_subnets import shut_in
@@ -130,7 +130,7 @@ def _judged(resource: Resource, listener: Listener, traffic: Traffic) -> Lonely 
     place_of_groups = tuple(listener.groups.split("/"))
     own = groups_at(resource, *place_of_groups)
     if own is None:
-        return None
+        return Lonely(resource, resource, place_of_groups, listener, traffic) if _is_by_default(resource) else None
     groups = [security_groups(one.template.model).of(one) for one in own]
     target = Side(resource.logical_id, tuple(groups))
     if any(_may_have_more(group, resource) or _may_let(group, target, traffic) for group in groups):
@@ -143,6 +143,17 @@ def _judged(resource: Resource, listener: Listener, traffic: Traffic) -> Lonely 
     place, path = (own[0], ()) if alone else (resource, place_of_groups)
     silent = dict.fromkeys(peer for group in groups for peer in _admitted(group, traffic))
     return Lonely(resource, place, path, listener, traffic, tuple(silent), own)
+
+
+def _is_by_default(resource: Resource) -> bool:
+    """Whether an endpoint in subnets surely has the default group of its VPC, which nothing else has or opens."""
+    vpc, model = resource_of(resource.get("VpcId"), VPC), resource.template.model
+    placed = resource.type == ENDPOINT and vpc is not None and bool(as_items(resource.get("SubnetIds")))
+    if not placed or resource.get("SecurityGroupIds") not in (ABSENT, ()):
+        return False
+    rules = model.resources("AWS::EC2::SecurityGroupIngress")
+    opened = any(resource_of(one.get("GroupId"), SECURITY_GROUP) is None for one in rules)
+    return not opened and not any("DefaultSecurityGroup" in str(one.raw) for one in model.resources())
 
 
 def _may_have_more(group: SecurityGroup, resource: Resource) -> bool:

@@ -295,8 +295,10 @@ def by_gateway(one: Resource, subnet: Subnet, *path: str | int) -> Hop:
         return Hop(one, False, says, path, covers=(subnet.resource, *(() if table is None else (table,))))
     if kind is ExitKind.UNKNOWN:
         return Hop(one, None, f"is in {id}, whose routes are not known")
-    attached = _attached(subnet)
-    says = f"is in {id}" if attached else f"is in {id}, whose internet gateway is not attached to its VPC"
+    gateway, attached = subnet.exit.gateway, _attached(subnet)
+    if gateway is not None and attached is False:
+        return Hop(gateway, False, f"is not attached to the VPC of {id}", covers=(one, subnet.resource))
+    says = f"is in {id}" if attached else f"is in {id}, whose internet gateway may not be attached to its VPC"
     return Hop(one, attached, says, covers=(subnet.resource,))
 
 

@@ -549,6 +549,7 @@ BESIDE_WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("HP-TXT-012", ACL, {"Acl/Scope": "CLOUDFRONT"}),
     ("HP-DEP-005", ACL, {"AclHere": REMOVED}),
     ("HP-DEP-005", {}, {"Way": REMOVED}),
+    ("HP-DEP-005", {}, {"Lonely": resource("EC2::InternetGateway")}),
     ("HP-DEP-005", STEPS, {"Full/AlarmActions": [ref("Mail")], "Mail": resource("SNS::Topic")}),
     ("HP-SCH-007", SITE, {"Site/DistributionConfig/DefaultCacheBehavior/TargetOriginId": "tools"}),
     ("HP-SCH-007", CHECK, {"Check/HealthCheckConfig/SearchString": "ready"}),

@@ -549,3 +549,23 @@ def test_an_endpoint_is_in_a_subnet_whose_acl_lets_somebody_in(ports: tuple[int,
         ),
     }
     assert reached(edited(SLURM, placed)) == found
+
+
+def test_an_endpoint_without_groups_lets_nobody_in() -> None:
+    given = {"VpcId": ref("Vpc"), "VpcEndpointType": "Interface", "PrivateDnsEnabled": True, "SubnetIds": [ref("NodeSubnet")]}
+    polly = resource("VPCEndpoint", ServiceName="com.amazonaws.us-west-2.polly", **given)
+    by_hand = resource(
+        "SecurityGroupIngress", GroupId={"Fn::GetAtt": ["Vpc", "DefaultSecurityGroup"]}, IpProtocol="-1", CidrIp="10.0.0.0/16"
+    )
+    assert reached(edited(SLURM, {"Polly": polly})) == {("HP-REACH-007", "Polly")}
+    assert reached(edited(SLURM, {"Polly": polly, "Opened": by_hand})) == set()
+
+
+def test_a_gateway_without_its_network_is_said_once() -> None:
+    gateways = [name for name, one in SLURM["Resources"].items() if one["Type"] == "AWS::EC2::InternetGateway"]
+    (attachment,) = [name for name, one in SLURM["Resources"].items() if one["Type"] == "AWS::EC2::VPCGatewayAttachment"]
+    after = {
+        f"{name}/.DependsOn": REMOVED for name, one in SLURM["Resources"].items() if attachment in str(one.get("DependsOn", ""))
+    }
+    said = [(one.rule, one.resource) for one in findings(edited(SLURM, {attachment: REMOVED, **after})) if one.resource in gateways]
+    assert [rule for rule, _ in said] == ["HP-REACH-002"]
