@@ -54,6 +54,15 @@ _FUNCTION = _kind(
 Sources: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-url.html and
 https://docs.aws.amazon.com/lambda/latest/api/API_AddPermission.html (as of 2026-11-28)
 """
+_SUBSCRIBER = _kind(
+    "the ARN of a function, a stream or a destination of logs",
+    Kinesis_Stream=("Arn",),
+    KinesisFirehose_DeliveryStream=("Arn",),
+    Lambda_Alias=(None, "AliasArn"),
+    Lambda_Function=("Arn",),
+    Lambda_Version=(None, "FunctionArn"),
+    Logs_Destination=("Arn",),
+)
 _POLICY = _kind("the ARN of a managed policy", IAM_ManagedPolicy=(None, "PolicyArn"))
 _SYSTEM = _kind("the id of an FSx file system", FSx_FileSystem=(None, "Id"))
 _BUCKET = _kind("the name of a bucket", S3_Bucket=(None,))
@@ -208,7 +217,7 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::Lambda::Version": {"FunctionName": _FUNCTION},
     "AWS::Logs::LogStream": {"LogGroupName": _LOGS},
     "AWS::Logs::MetricFilter": {"LogGroupName": _LOGS},
-    "AWS::Logs::SubscriptionFilter": {"LogGroupName": _LOGS},
+    "AWS::Logs::SubscriptionFilter": {"LogGroupName": _LOGS, "DestinationArn": _SUBSCRIBER},
     "AWS::NetworkFirewall::LoggingConfiguration": {"bucketName": _BUCKET, "logGroup": _LOGS},
     "AWS::DocDB::DBCluster": {"DBSubnetGroupName": _kind("the name of a subnet group", DocDB_DBSubnetGroup=(None,))},
     "AWS::Neptune::DBCluster": {"DBSubnetGroupName": _kind("the name of a subnet group", Neptune_DBSubnetGroup=(None,))},

@@ -30,6 +30,8 @@ THINGS = """
         ("AWS::RDS::DBCluster", "DBSubnetGroupName", ("Subnets",), "DocumentSubnets"),
         ("AWS::EC2::Subnet", "VpcId", ("Vpc",), "Subnets"),
         ("AWS::Lambda::Url", "TargetFunctionArn", ("Relay", "Relay.Arn"), "Topic"),
+        ("AWS::Logs::SubscriptionFilter", "DestinationArn", ("Relay.Arn",), "Topic"),
+        ("AWS::Logs::SubscriptionFilter", "DestinationArn", ("Relay.Arn",), "Relay"),
         ("AWS::EC2::VPCEndpoint", "SubnetIds", ("Subnet.SubnetId",), "Group.GroupId"),
         ("AWS::EC2::VPCEndpoint", "VpcId", ("Vpc.VpcId",), "Vpc.DefaultSecurityGroup"),
         ("AWS::SageMaker::Endpoint", "EndpointConfigName", ("Config.EndpointConfigName",), "Llm.ModelName"),
