@@ -236,6 +236,7 @@ HELD: Mapping[str, tuple[str, ...]] = {
     "AWS::EC2::Route": ("RouteTableId", "DestinationCidrBlock"),
     "AWS::EC2::Subnet": ("VpcId", "CidrBlock"),
     "AWS::EC2::TransitGatewayAttachment": ("TransitGatewayId", "VpcId"),
+    "AWS::EC2::TransitGatewayRouteTableAssociation": ("TransitGatewayAttachmentId",),
     "AWS::EC2::TransitGatewayVpcAttachment": ("TransitGatewayId", "VpcId"),
     "AWS::EC2::VPCCidrBlock": ("VpcId", "CidrBlock"),
     "AWS::EFS::MountTarget": ("FileSystemId", "SubnetId>AvailabilityZone"),
@@ -257,6 +258,41 @@ https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html,
 https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_CreateListener.html,
 https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_CreateRule.html and
 https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html.
+"""
+
+_RULE = ("GroupId", "IpProtocol", "FromPort?", "ToPort?", "CidrIp?", "CidrIpv6?")
+PLACES: Mapping[str, tuple[str, ...]] = {
+    "AWS::EC2::FlowLog": ("ResourceId", "TrafficType?", "LogGroupName?", "LogDestination?"),
+    "AWS::EC2::SecurityGroupEgress": (*_RULE, "DestinationPrefixListId?", "DestinationSecurityGroupId?"),
+    "AWS::EC2::SecurityGroupIngress": (*_RULE, "SourcePrefixListId?", "SourceSecurityGroupId?"),
+    "AWS::EC2::VPCGatewayAttachment": ("VpcId", "InternetGatewayId?", "VpnGatewayId?"),
+    "AWS::EC2::VPCPeeringConnection": ("VpcId", "PeerVpcId"),
+    "AWS::Lambda::EventSourceMapping": ("EventSourceArn", "FunctionName"),
+    "AWS::Lambda::Url": ("TargetFunctionArn", "Qualifier?"),
+    "AWS::Route53::RecordSet": ("HostedZoneId", "Name", "Type", "SetIdentifier?"),
+    "AWS::Route53Resolver::ResolverRuleAssociation": ("VPCId", "ResolverRuleId"),
+    "AWS::ServiceDiscovery::PrivateDnsNamespace": ("Vpc", "Name"),
+}
+"""Properties that only one resource can have together at a time; one with `?` may be left out (as of 2026-11-28).
+
+Rules of their own judge two in one template; for an update, each of them stands in the way of the next one.
+
+Sources: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html (AlreadyAssociated, FlowLogAlreadyExists,
+InvalidPermission.Duplicate, VpcPeeringConnectionAlreadyExists),
+https://docs.aws.amazon.com/lambda/latest/api/API_CreateEventSourceMapping.html,
+https://docs.aws.amazon.com/lambda/latest/api/API_CreateFunctionUrlConfig.html,
+https://docs.aws.amazon.com/Route53/latest/APIReference/API_ChangeResourceRecordSets.html,
+https://docs.aws.amazon.com/Route53/latest/APIReference/API_route53resolver_AssociateResolverRule.html and
+https://docs.aws.amazon.com/cloud-map/latest/api/API_CreatePrivateDnsNamespace.html
+"""
+
+OF_ENDPOINTS: Mapping[str, tuple[str, ...]] = {
+    "Gateway": ("VpcId", "ServiceName", "RouteTableIds"),
+    "Interface": ("VpcId", "ServiceName", "PrivateDnsEnabled"),
+}
+"""The same of endpoints by their type: a table has one route to a service, and a VPC one endpoint with its private names.
+
+Source: https://docs.aws.amazon.com/vpc/latest/privatelink/manage-dns-names.html
 """
 
 MOVING: Mapping[str, tuple[str, str]] = {

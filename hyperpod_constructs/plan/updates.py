@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from hyperpod_constructs.analysis.networks import block_of
+from hyperpod_constructs.analysis.networks import ENDPOINT, block_of
 from hyperpod_constructs.facts.data_holders import POLICY_WORDS
 from hyperpod_constructs.facts.schema import type_facts
-from hyperpod_constructs.facts.updates import BLOCKS, HELD, MOVING, naming
+from hyperpod_constructs.facts.updates import BLOCKS, HELD, MOVING, OF_ENDPOINTS, PLACES, naming
 from hyperpod_constructs.plan.change import Change
 from hyperpod_constructs.plan.difference import changes
 from hyperpod_constructs.plan.effect import Effect
@@ -29,7 +29,7 @@ from hyperpod_constructs.plan.verdict import (
 )
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Value, shown
+from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_str, shown
 
 _TYPE_DOCS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html"
 
@@ -84,7 +84,7 @@ class Updates:
 
     def refusal(self, created: Resource) -> Verdict | None:
         """The verdict if a resource that goes still holds the name, place or block of a new one; valid after `found`."""
-        identity = _identity(created.type)
+        identity = _identity(created)
         for gone in self._pairs.removed if identity else ():
             stays = self._pairs.in_one_stack(gone, created) or of_removal(gone).kept
             beside = gone.template.environment.is_beside(created.template.environment)
@@ -159,14 +159,14 @@ class Updates:
 
     def _keeps_its_name(self, pair: Pair) -> bool:
         facts = type_facts(pair.new.type)
-        identity = _identity(pair.new.type)
+        identity = _identity(pair.new)
         if facts is None or not identity or facts.deletes_first:
             return False
         return self._have_one_name(pair.old, pair.new, identity)
 
     def _have_one_name(self, one: Resource, other: Resource, identity: tuple[str, ...]) -> bool:
-        places = [(_spelled(one, name), _spelled(other, name)) for name in identity]
-        return all(new.value is not ABSENT and self._same(old, new) for old, new in places)
+        places = [(name, _spelled(one, name.rstrip("?")), _spelled(other, name.rstrip("?"))) for name in identity]
+        return all((new.value is not ABSENT or name[-1] == "?") and self._same(old, new) for name, old, new in places)
 
     def _verdict(self, pair: Pair, item: _Judged, exports: ExportsInUse) -> Verdict:
         row = item.row
@@ -177,7 +177,7 @@ class Updates:
         if not _replaces(row):
             return _IN_THE_NEW_ONE if self._is_made_anew(pair, exports) else verdict
         if self._keeps_its_name(pair):
-            return same_name(row, _identity(pair.new.type))
+            return same_name(row, [name.rstrip("?") for name in _identity(pair.new)])
         refused = exports.refusal(pair) or self._block_taken(pair.new)
         if refused is not None:
             return refused
@@ -187,9 +187,12 @@ class Updates:
         return pair.key in self._replaced and exports.refusal(pair) is None
 
 
-def _identity(resource_type: str) -> tuple[str, ...]:
-    """The properties whose values only one resource of the type has at a time."""
-    return HELD.get(resource_type) or naming(resource_type)
+def _identity(resource: Resource) -> tuple[str, ...]:
+    """The properties whose values only one resource of its type has at a time; one with `?` may be left out."""
+    if resource.type == ENDPOINT:
+        kind = as_str(resource.get("VpcEndpointType")) or "Gateway"
+        return OF_ENDPOINTS.get(kind, ()) if kind == "Gateway" or as_bool(resource.get("PrivateDnsEnabled")) else ()
+    return PLACES.get(resource.type) or HELD.get(resource.type) or naming(resource.type)
 
 
 def _spelled(resource: Resource, path: str) -> Spelled:

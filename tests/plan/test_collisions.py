@@ -232,3 +232,41 @@ def test_a_secret_that_is_generated_in_another_way_is_another_secret() -> None:
         resource("AWS::SecretsManager::Secret", GenerateSecretString={"PasswordLength": length}) for length in (32, 40)
     )
     assert [one.effect for one in rows(before, after)] == [Effect.ROLLING]
+
+
+TALKS = {"GroupId": "sg-1", "IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "CidrIp": "10.0.0.0/16"}
+RECORD = {"HostedZoneId": "Z1", "Name": "a.example.com", "Type": "A", "TTL": "60", "ResourceRecords": ["10.0.0.9"]}
+PRIVATE = {
+    "VpcId": "vpc-1",
+    "ServiceName": "com.amazonaws.us-west-2.ssm",
+    "VpcEndpointType": "Interface",
+    "PrivateDnsEnabled": True,
+}
+GATE = {"VpcId": "vpc-1", "ServiceName": "com.amazonaws.us-west-2.s3", "VpcEndpointType": "Gateway", "RouteTableIds": ["rtb-1"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "other"),
+    [
+        ("EC2::SecurityGroupIngress", TALKS, {**TALKS, "ToPort": 444}),
+        ("EC2::SecurityGroupEgress", TALKS, {**TALKS, "CidrIp": "10.1.0.0/16"}),
+        ("EC2::VPCEndpoint", PRIVATE, {**PRIVATE, "PrivateDnsEnabled": False}),
+        ("EC2::VPCEndpoint", GATE, {**GATE, "RouteTableIds": ["rtb-2"]}),
+        (
+            "EC2::VPCGatewayAttachment",
+            {"VpcId": "vpc-1", "InternetGatewayId": "igw-1"},
+            {"VpcId": "vpc-1", "VpnGatewayId": "vgw-1"},
+        ),
+        ("Route53::RecordSet", RECORD, {**RECORD, "Type": "AAAA"}),
+        ("Lambda::EventSourceMapping", {"EventSourceArn": "a", "FunctionName": "f"}, {"EventSourceArn": "b", "FunctionName": "f"}),
+        (
+            "EC2::TransitGatewayRouteTableAssociation",
+            {"TransitGatewayAttachmentId": "a", "TransitGatewayRouteTableId": "x"},
+            {"TransitGatewayAttachmentId": "b", "TransitGatewayRouteTableId": "x"},
+        ),
+    ],
+)
+def test_a_renamed_resource_meets_the_old_one(kind: str, given: dict[str, Any], other: dict[str, Any]) -> None:
+    old = {"Old": resource(f"AWS::{kind}", **given)}
+    assert effects(old, {"New": resource(f"AWS::{kind}", **given)})["New"] is Effect.REFUSED
+    assert effects(old, {"New": resource(f"AWS::{kind}", **other)})["New"] is Effect.NO_INTERRUPTION
