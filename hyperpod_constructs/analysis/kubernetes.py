@@ -12,13 +12,15 @@ from functools import cached_property
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.clusters import Cluster, clusters
+from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.networks import SUBNET, VPC
 from hyperpod_constructs.analysis.security_groups import is_resource
 from hyperpod_constructs.facts.addons import VPC_CNI
+from hyperpod_constructs.facts.kubernetes import NAMING_CHARTS
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_bool, as_items, as_str, parts_of, shown
+from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_bool, as_items, as_str, at, parts_of, shown
 
 _NATIVE = "AWS::EKS::Cluster"
 _CUSTOM = "Custom::AWSCDK-EKS-Cluster"
@@ -275,8 +277,8 @@ class Misnamed(NamedTuple):
 def named_elsewhere(model: Model) -> Iterator[Misnamed]:
     """The only resource that names a Kubernetes cluster which nothing makes, where all others name the one of the model."""
     made = eks_clusters(model)
-    charts = (one for one in model.resources() if is_foreign(one) and _says_chart(one) and one.get("ClusterName") is not ABSENT)
-    parts = [*model.resources(*_OF_CLUSTERS), *charts]
+    charts = [one for one in model.resources() if is_foreign(one) and one.get("ClusterName") is not ABSENT]
+    parts = [*model.resources(*_OF_CLUSTERS), *filter(_says_chart, charts)]
     if len(made) == 1 and model.complete and as_str(made[0].resource.get("Name")) is not None:
         own = set(made[0].parts) | {one for one in made[0].hyperpod_charts if made[0].is_named_by(one)}
         others = [one for one in parts if as_str(one.get("ClusterName")) is not None]
@@ -287,6 +289,15 @@ def named_elsewhere(model: Model) -> Iterator[Misnamed]:
         if parts and len(joining) == 1 and len(clusters(model)) == 1 and eks_of(joining[0]) is None:
             path = ("Orchestrator", "Eks", "ClusterArn")
             yield Misnamed(joining[0].resource, path, _name_in(joining[0].eks_arn) or "", made[0])
+        yield from (one for chart in charts if made[0].is_named_by(chart) for one in _values_elsewhere(chart, made[0]))
+
+
+def _values_elsewhere(chart: Resource, eks: EksCluster) -> Iterator[Misnamed]:
+    """The values of a chart with the name of another cluster than the one that it is installed into."""
+    for name, path in NAMING_CHARTS.items():
+        given = as_str(at(values_in(chart.get("Values")), *path)) if as_str(chart.get("Chart")) == name else None
+        if given not in (None, "", as_str(eks.resource.get("Name"))):
+            yield Misnamed(chart, ("Values", *path), given or "", eks)
 
 
 def installs(chart: Resource, name: str) -> bool:

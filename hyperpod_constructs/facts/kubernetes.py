@@ -172,3 +172,16 @@ def too_few_zones(argument: str, found: str) -> str:
     :param found: the subnets and their zones in words.
     """
     return f"{argument} is {found}; allowed: subnets in {FEWEST_ZONES} or more availability zones"
+
+
+NAMING_CHARTS = {
+    "aws-load-balancer-controller": ("clusterName",),
+    "cluster-autoscaler": ("autoDiscovery", "clusterName"),
+    "karpenter": ("settings", "clusterName"),
+}
+"""Charts that work for the cluster with the name in their values, by the chart's name: the place of that name.
+
+Sources: https://docs.aws.amazon.com/eks/latest/userguide/lbc-helm.html,
+https://github.com/kubernetes/autoscaler/tree/master/charts/cluster-autoscaler and
+https://karpenter.sh/docs/getting-started/getting-started-with-karpenter/
+"""

@@ -112,6 +112,8 @@ def _names(metadata: _Object, is_free: bool, unknown: Unknown) -> Iterator[str]:
                 yield f"metadata.{place}.{key} is {known!r}; allowed: {form.replace('|', ', ')}"
 
 
+OF_ROLE = "eks.amazonaws.com/role-arn"
+"""The annotation of a service account with the role of its pods."""
 _PROFILES = "privileged|baseline|restricted"
 _OF_BALANCERS = "service.beta.kubernetes.io/aws-load-balancer-"
 WORDS_OF_KEYS: Mapping[str, str] = {
@@ -120,7 +122,7 @@ WORDS_OF_KEYS: Mapping[str, str] = {
     f"{_OF_BALANCERS}nlb-target-type": "instance|ip",
     "alb.ingress.kubernetes.io/scheme": "internal|internet-facing",
     "alb.ingress.kubernetes.io/target-type": "instance|ip",
-    "eks.amazonaws.com/role-arn": "arn:[a-z-]+:iam::[0-9]{12}:role/.+",
+    OF_ROLE: "arn:[a-z-]+:iam::[0-9]{12}:role/.+",
 }
 """The words of labels and annotations that programs in the cluster read.
 

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from hyperpod_constructs._support.words import enumerated
-from hyperpod_constructs.analysis.addons import Addon, addons
+from hyperpod_constructs.analysis.account_roles import Stranger, strangers
 from hyperpod_constructs.analysis.iam import ROLE
-from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.web_identities import (
     CLUSTER,
     PROVIDER,
     claims_of,
-    is_of_account,
-    is_of_services_alone,
     mistake_in_claims,
     names_provider,
-    subjects_of,
     takes_every_identity,
     trust_of,
 )
-from hyperpod_constructs.facts.addons import AUDIENCE, SUBJECT, subjects
+from hyperpod_constructs.facts.addons import AUDIENCE, SUBJECT
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Resource, resource_of
@@ -69,32 +63,16 @@ def web_identities_have_their_action(role: Resource) -> str | None:
 
 @warning(
     "HP-WID-003",
-    on=addons,
-    title="the role of an add-on is for the service account of its pods",
+    on=strangers,
+    title="the role of an add-on or a chart is for the service account of its pods",
     why="the pods get no credentials, and each of their calls is refused",
-    fix="write the namespace and the service account of the add-on's pods",
-    allowed="system:serviceaccount:NAMESPACE:ACCOUNT of the add-on",
+    fix="write the namespace and the service account of the pods",
+    allowed="system:serviceaccount:NAMESPACE:ACCOUNT of the pods",
     source=f"{_EKS_GUIDE}add-ons-iam.html",
     silences=("HP-PERM-002",),
 )
-def roles_are_for_the_accounts_of_addons(addon: Addon) -> Iterator[Hit]:
-    given = resource_of(addon.resource.get("ServiceAccountRoleArn"), ROLE)
-    taken = [(given, subjects(addon.name))] if given is not None else []
-    for role, accounts in (*taken, *((role, (one.subject,)) for one, role in addon.configured_roles)):
-        trusted = [one for statement in trust_of(role) for one in subjects_of(statement)]
-        text = None
-        if is_of_services_alone(role):
-            text = f"{role.logical_id} trusts no provider of web identities, and the pods of {addon.name} take it by a token"
-        elif accounts and trusted and not any(is_of_account(one, accounts) for one in trusted):
-            text = f"{role.logical_id} is for {enumerated(trusted)}, and the pods of {addon.name} are {enumerated(accounts)}"
-        if text is not None:
-            yield hit(role, text, "AssumeRolePolicyDocument", covers=(addon.resource,))
-    names = [one.service_account for one, _ in addon.identities]
-    for index, one in enumerate(as_items(addon.resource.get("PodIdentityAssociations")) or ()):
-        name = known(at(one, "ServiceAccount"))
-        if name and names and name not in names:
-            text = f"{addon.name} has no service account {name}"
-            yield hit(addon.resource, text, "PodIdentityAssociations", index, "ServiceAccount", allowed=enumerated(names))
+def roles_are_for_the_accounts_of_pods(one: Stranger) -> Hit:
+    return hit(one.resource, one.message, *one.path, allowed=one.allowed, covers=one.covers)
 
 
 @error(
