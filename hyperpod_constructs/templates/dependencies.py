@@ -6,7 +6,7 @@ Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-attri
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.templates.model import Resource, Template, target_of
@@ -35,6 +35,13 @@ def references(value: Value) -> Iterator[Resource]:
             yield from map(target_of, leaf.references)
         elif isinstance(leaf, Either):
             yield from references(leaf.alternatives)
+
+
+def nested_in(resources: Iterable[Resource]) -> Iterator[Resource]:
+    """The resources of the nested stacks among some, also of those in them."""
+    for one in resources:
+        inside = () if one.nested is None else one.nested.resources
+        yield from (*inside, *nested_in(inside))
 
 
 def named_at(resource: Resource, *path: str) -> list[Resource]:

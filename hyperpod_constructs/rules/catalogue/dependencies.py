@@ -15,7 +15,7 @@ from hyperpod_constructs.analysis.order import unawaited
 from hyperpod_constructs.analysis.role_calls import called
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.rule import ORDER, error, warning
-from hyperpod_constructs.templates.dependencies import circles, references
+from hyperpod_constructs.templates.dependencies import circles, nested_in, references
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import Value, placed_leaves
 
@@ -29,6 +29,7 @@ _MOST_NAMES = 10
     fix="break the circle: make one of the references a resource of its own, as a rule of a security group or a policy of a role",
     allowed="references and DependsOn that lead to an end",
     source="https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/troubleshooting.html",
+    silences=("HP-ADD-021", "HP-ADD-039"),
 )
 def no_resource_awaits_itself(model: Model) -> Iterator[Hit]:
     for template in model.templates:
@@ -36,7 +37,12 @@ def no_resource_awaits_itself(model: Model) -> Iterator[Hit]:
             links = (
                 (one, path) for one, other in zip(circle, [*circle[1:], circle[0]], strict=True) for path in _links(one, other)
             )
-            yield Hit(circle[0], (), _message(circle), covers=tuple(circle[1:]), doubts=tuple(links))
+            yield Hit(circle[0], (), _message(circle), covers=(*circle[1:], *_inside(circle)), doubts=tuple(links))
+
+
+def _inside(circle: Sequence[Resource]) -> Iterator[Resource]:
+    """The resources of nested stacks beside those in a circle: all of these await each other, as far as anybody knows."""
+    return nested_in(circle[0].template.resources if any(one.nested is not None for one in circle) else ())
 
 
 def _links(one: Resource, other: Resource) -> Iterator[tuple[str | int, ...]]:

@@ -269,7 +269,7 @@ def _placed(cluster: Cluster) -> Iterator[NodeGroup]:
     fix="write Ref of the cluster, or its Arn in the HyperPod cluster",
     allowed="the name of the cluster in the templates",
     source="https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateAddon.html",
-    silences=("HP-ADD-020", "HP-NGR-003"),
+    silences=("HP-ADD-020", "HP-ADD-030", "HP-NGR-003"),
 )
 def parts_name_the_cluster(one: Misnamed) -> Hit:
     name = as_str(one.eks.resource.get("Name"))

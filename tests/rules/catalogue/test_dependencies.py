@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hyperpod_constructs.rules.catalogue.dependencies import no_resource_awaits_itself
+from hyperpod_constructs.templates.model import load
 from tests.rules.catalogue.cases import REMOVED, edited
 from tests.rules.catalogue.templates import WAYS, Template, eks, findings, slurm
 
@@ -232,3 +236,12 @@ LINES = {
 )
 def test_a_state_machine_with_logs_awaits_the_policies_of_its_role(edit: dict[str, Any], rules: list[str]) -> None:
     assert [one.rule for one in findings(edited({"Resources": LINES}, edit))] == rules
+
+
+def test_a_circle_of_stacks_covers_what_is_in_them(tmp_path: Path) -> None:
+    (tmp_path / "inner.yaml").write_text(json.dumps({"Resources": {"Inside": {"Type": "AWS::SNS::Topic"}}}))
+    stack = {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "./inner.yaml"}}
+    resources = {"One": {**stack, "DependsOn": "Other"}, "Other": {**stack, "DependsOn": "One"}}
+    (tmp_path / "main.yaml").write_text(json.dumps({"Resources": resources}))
+    (found,) = no_resource_awaits_itself(load([tmp_path / "main.yaml"]))
+    assert "Inside" in [one.logical_id for one in found.covers]
