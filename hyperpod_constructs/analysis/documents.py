@@ -34,6 +34,7 @@ _WITH_GRAMMAR = frozenset(
 _PARTITION = re.compile(r"arn:(aws[a-z-]*):")
 _PRINCIPAL = re.compile(r"\*|\d{12}|A[A-Z0-9]{15,}|arn:aws[a-z-]*:(iam|sts)::(\d{12}|cloudfront):[^*?]+")
 _VARIABLE, _WITH_VARIABLES = re.compile(r"\$\{[\w-]+:[^}]+\}"), "2012-10-17"
+_DOUBLED = re.compile(r"arn:[^:]*:s3:::(?:s3://|https://|arn:|\$\{\w+\.Arn\})")
 _BUCKET_ARN = re.compile(r"arn:[^:]*:s3:(?!:)[^:]*:[^:]*:|arn:[^:]*:s3::[^:]+:")
 """The beginning of an ARN of S3 with a region or an account, which those of buckets and objects have not."""
 _OF_AWS = re.compile(
@@ -141,6 +142,8 @@ def _resource_mistake(value: Value, resource: Resource) -> str | None:
     begin = first if isinstance(first, str) else ""
     if _is_bucket_elsewhere(value):
         return f"{shown(value)!r} has a region or an account, and the ARN of a bucket has none"
+    if _DOUBLED.match(str(shown(value))):
+        return f"{shown(value)!r} has an address or an ARN in the place of the name of the bucket"
     formed = any(begin.startswith(stem) or stem.startswith(begin) for stem in ("arn:", "${", "*", "?"))
     return None if formed else f"{shown(value)!r} is no ARN; a resource is an ARN or *"
 

@@ -302,6 +302,7 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
 
 _METRICS = "the {} of a workspace of Prometheus"
 IN_TEXTS: Mapping[str, ReferenceKind] = {
+    "amgWorkspace.arn": _kind("the ARN of a workspace of Grafana", Grafana_Workspace=()),
     "ampWorkspace.arn": _kind(_METRICS.format("ARN"), APS_Workspace=(None, "Arn")),
     "ampWorkspace.prometheusEndpoint": _kind(_METRICS.format("endpoint"), APS_Workspace=("PrometheusEndpoint",)),
     "awsCertificateArn": _kind("the ARN of a certificate", CertificateManager_Certificate=(None,)),

@@ -127,6 +127,7 @@ def test_support_of_every_version_ends_once() -> None:
     [
         ("kube-proxy", {"mode": "ebpf"}, {"mode": "ipvs", "ipvs": {"scheduler": "rr"}}),
         ("metrics-server", {"replicas": "two"}, {"replicas": 2, "anything": {"else": 1}}),
+        ("metrics-server", {"args": "--kubelet-insecure-tls"}, {"args": ["--kubelet-insecure-tls"]}),
         ("eks-pod-identity-agent", {"agent": {"additionalArg": {}}}, {"agent": {"additionalArgs": {"-b": "169.254.170.23"}}}),
         ("cert-manager", {"webhook": {"replicaCount": "3"}}, {"webhook": {"replicaCount": 3}, "enabled": True}),
         ("aws-mountpoint-s3-csi-driver", {"node": {"tolerateAllTaint": True}}, {"node": {"tolerateAllTaints": True}}),

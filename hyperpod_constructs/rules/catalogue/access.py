@@ -21,7 +21,9 @@ _GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
 _ENTRIES = f"{_GUIDE}creating-access-entries.html"
 _POLICY = re.compile(r".*:eks::aws:cluster-access-policy/(?P<name>[A-Za-z]+)")
 _VARIABLE = re.compile(r"\{\{[^{}]*\}\}")
-_SESSION = re.compile(r"arn:[a-z-]+:sts:|.*:assumed-role/|.*:instance-profile/|.*:group/|.*:root$|.*[*]|.*:(?:role|user)/$")
+_SESSION = re.compile(
+    r"arn:[a-z?-]+:(?!iam:)[a-z0-9-]+:|.*:(?:assumed-role|instance-profile|group)/|.*:root$|.*[*]|.*:(?:role|user)/$"
+)
 
 _entry_error = partial(error, on=ACCESS_ENTRY)
 

@@ -38,6 +38,7 @@ CASES = [
     Case("HP-ACC-005", eks(), entry(PrincipalArn="arn:aws:sts::123456789012:assumed-role/People/me"), entry()),
     Case("HP-ACC-005", eks(), entry(PrincipalArn="arn:aws:iam::123456789012:group/people"), {}),
     Case("HP-ACC-005", eks(), entry(PrincipalArn="arn:aws:iam::123456789012:role/people-*"), {}),
+    Case("HP-ACC-005", eks(), entry(PrincipalArn="arn:aws:lambda:us-west-2:123456789012:function:charts"), entry()),
     Case("HP-ACC-005", eks(), entry(PrincipalArn={"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:role/"}), {}),
     Case("HP-ACC-005", eks(), entry(PrincipalArn={"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:root"}), {}),
 ]

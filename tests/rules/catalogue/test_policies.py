@@ -220,6 +220,18 @@ CASES = [
     Case(
         REFUSED, slurm(), {OTHER: allow("s3:PutObject", {"Fn::Sub": "s3://${Scripts}/*"})}, {OTHER: allow("s3:PutObject", OBJECTS)}
     ),
+    Case(
+        REFUSED,
+        slurm(),
+        {OTHER: allow("s3:PutObject", {"Fn::Sub": "arn:${AWS::Partition}:s3:::${Scripts.Arn}/*"})},
+        {OTHER: allow("s3:PutObject", OBJECTS)},
+    ),
+    Case(
+        REFUSED,
+        slurm(),
+        {OTHER: allow("s3:PutObject", "arn:aws:s3:::s3://research-data/*")},
+        {OTHER: allow("s3:PutObject", "arn:aws:s3:::research-data/*")},
+    ),
     Case(REFUSED, slurm(), {OTHER: allow("s3:ListBucket", {"Ref": "Scripts"})}, {OTHER: allow("s3:ListBucket", BUCKET)}),
     Case(
         REFUSED,

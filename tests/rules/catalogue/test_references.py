@@ -616,11 +616,16 @@ def test_keys_of_arns_in_a_text_of_json_have_arns(key: str, rules: list[str]) ->
 
 
 @pytest.mark.parametrize(
-    ("key", "attribute", "rules"),
-    [("prometheusEndpoint", "Arn", ["HP-REF-012"]), ("prometheusEndpoint", "PrometheusEndpoint", []), ("arn", "Arn", [])],
+    ("space", "key", "attribute", "rules"),
+    [
+        ("amp", "prometheusEndpoint", "Arn", ["HP-REF-012"]),
+        ("amp", "prometheusEndpoint", "PrometheusEndpoint", []),
+        ("amp", "arn", "Arn", []),
+        ("amg", "arn", "Arn", ["HP-REF-012"]),
+    ],
 )
-def test_keys_of_addresses_in_a_text_of_json_have_addresses(key: str, attribute: str, rules: list[str]) -> None:
-    values = {"Fn::Sub": f'{{"ampWorkspace": {{"{key}": "${{Metrics.{attribute}}}"}}}}'}
+def test_keys_of_addresses_in_a_text_of_json_have_addresses(space: str, key: str, attribute: str, rules: list[str]) -> None:
+    values = {"Fn::Sub": f'{{"{space}Workspace": {{"{key}": "${{Metrics.{attribute}}}"}}}}'}
     properties = {"ClusterName": {"Ref": "Control"}, "AddonName": "own-addon", "ConfigurationValues": values}
     workspace = {"Type": "AWS::APS::Workspace", "DeletionPolicy": "Retain"}
     found = rules_of(edited(eks(), {"Extra": {"Type": "AWS::EKS::Addon", "Properties": properties}, "Metrics": workspace}))
