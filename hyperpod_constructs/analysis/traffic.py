@@ -10,7 +10,7 @@ from typing import NamedTuple
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.networks import Subnet, block_of
 from hyperpod_constructs.analysis.security_groups import ALL_PORTS, Direction, GroupRule, SecurityGroup, is_list_of_aws, is_resource
-from hyperpod_constructs.facts import connections
+from hyperpod_constructs.facts import connections, lustre
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import ABSENT, Value
 
@@ -29,8 +29,8 @@ class Traffic(NamedTuple):
 
     @property
     def answers(self) -> Traffic:
-        """The way back, on ports of the kernel that asked."""
-        return self if self.protocol == "-1" else Traffic(self.protocol, connections.EPHEMERAL)
+        """The way back, on the ports from which the other side asks: those of its kernel, or Lustre's."""
+        return self if self.protocol == "-1" else Traffic(self.protocol, lustre.ASKING_PORTS.get(self.ports, connections.EPHEMERAL))
 
 
 EVERYTHING = Traffic("-1", ALL_PORTS)

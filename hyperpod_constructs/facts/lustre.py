@@ -44,6 +44,12 @@ CLIENT_PORTS = range(1018, 1024)
 Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html
 """
 
+ASKING_PORTS = {LNET_PORTS: CLIENT_PORTS, CLIENT_PORTS: LNET_PORTS}
+"""The ports from which clients and servers call others, by the ports that they call: Lustre takes calls from privileged ports only.
+
+Source: https://doc.lustre.org/lustre_manual.xhtml (the parameters of LNet: accept=secure, ports below 1024)
+"""
+
 
 def ports_in_words(ports: range) -> str:
     """Ports in a sentence, such as `TCP 988` or `TCP 1018-1023`."""

@@ -320,6 +320,22 @@ def test_groups_that_end_at_one_hop_are_one_finding_with_the_way() -> None:
     )
 
 
+@pytest.mark.parametrize(("last", "ends"), [(1023, False), (1017, True)])
+def test_lustre_calls_from_its_own_ports(last: int, ends: bool) -> None:
+    between = {"block": "10.0.0.0/16", **tcp(988, last)}
+    storage = {
+        "Storage": {
+            **resource("Subnet", VpcId=VPC, CidrBlock="10.0.240.0/24", AvailabilityZone="us-west-2b"),
+            "DeletionPolicy": "Retain",
+        },
+        "FileSystem/SubnetIds": [ref("Storage")],
+        "AclLink/SubnetId": ref("Storage"),
+        "In": entry(100, "allow", **between),
+        "Out": entry(100, "allow", egress=True, **between),
+    }
+    assert any("Acl lets no TCP" in one.message for one in findings(edited(SLURM, {**ACL, **storage}))) == ends
+
+
 def test_the_rule_that_was_meant_is_the_place() -> None:
     (finding,) = findings(edited(BY_RULES, {"Door/SourceSecurityGroupId": ref("Boards")}))
     assert finding.resource == "Door"
