@@ -115,7 +115,13 @@ def _begins_otherwise(pattern: str, text: Text) -> bool:
     if not addresses:
         return _is_of_arns(pattern) and not first.startswith("arn:") and not "arn:".startswith(first)
     empty = any(first.startswith(f"{one}/") for one in addresses)
-    return empty or not any(first.startswith(one) or one.startswith(first) for one in addresses)
+    open_ended = not _is_name(text.parts[1])
+    return empty or not any(first.startswith(one) or (open_ended and one.startswith(first)) for one in addresses)
+
+
+def _is_name(part: Value) -> bool:
+    """Whether a part of a text is the name of a bucket, which does not go on with the slashes of an address."""
+    return isinstance(part, Reference) and part.attribute is None and target_of(part).type == "AWS::S3::Bucket"
 
 
 @cache

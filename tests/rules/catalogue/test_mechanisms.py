@@ -140,6 +140,7 @@ CASES = [
         {"Vpc/Tags": [{"Key": "a", "Value": "x"}, {"Key": "b", "Value": "y"}]},
     ),
     Case("HP-SCH-007", ONE, {"Link/DataRepositoryPath": {"Fn::Sub": "https://${Data}"}}, {}),
+    Case("HP-SCH-007", ONE, {"Link/DataRepositoryPath": {"Fn::Sub": "s3:/${Data}/datasets"}}, {}),
     Case("HP-SCH-004", ONE, {"Scripts/BucketName": {"Fn::Sub": "sagemaker-Scripts-${AWS::AccountId}"}}, {}),
     Case("HP-SCH-007", ONE, {"X": {"Type": "Custom::X"}}, {"X": {"Type": "Custom::X", "Properties": {"ServiceToken": "x"}}}),
     # Regions: most places tell that of the stack.
