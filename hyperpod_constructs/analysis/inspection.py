@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 from typing import NamedTuple
 
+from hyperpod_constructs.analysis.inspected import unpassed
 from hyperpod_constructs.analysis.joined_networks import ATTACHMENTS, is_same_end
 from hyperpod_constructs.analysis.networks import NAT, SUBNET, Subnet, block_of, network_facts
 from hyperpod_constructs.templates.dependencies import named_at
@@ -43,6 +44,8 @@ def _of(firewall: Resource) -> Iterator[Astray]:
     yield from _circles(firewall, own)
     yield from _dead_ends(firewall, own, every)
     yield from _one_way(firewall, own, every)
+    behind = [one for one in every if one not in own and any(map(_is_default, _by(firewall, one)))]
+    yield from (Astray(*found) for found in unpassed(firewall, behind))
 
 
 def _by(firewall: Resource, subnet: Subnet) -> list[Resource]:

@@ -530,7 +530,7 @@ TO_TOOL = {
     "Balancer/SecurityGroups": [ref("CallerGroup")],
     "Tool/SecurityGroupIds": [ref("ToolGroup")],
 }
-SOURCE = "Allowed/RuleGroup/RulesSource"
+SOURCE, HOME = "Allowed/RuleGroup/RulesSource", "Allowed/RuleGroup/RuleVariables/IPSets/HOME_NET"
 PASS = "pass tls $NODES any -> $EXTERNAL_NET 443 (sid:1;)"
 SECONDARY = {"SetIdentifier": "b", "Failover": "SECONDARY"}
 BESIDE_WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
@@ -564,6 +564,8 @@ BESIDE_WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("HP-REACH-009", INSPECTED, {"BackToA": REMOVED}),
     ("HP-REACH-009", INSPECTED, {"Way": route("Table", "0.0.0.0/0", NatGatewayId=ref("Nat"))}),
     ("HP-REACH-009", INSPECTED, {"Nat/SubnetId": ref("A")}),
+    ("HP-REACH-009", INSPECTED, {f"{SOURCE}/RulesSourceList/GeneratedRulesType": "DENYLIST"}),
+    ("HP-REACH-009", {**INSPECTED, HOME: {"Definition": ["10.0.0.0/16"]}}, {f"{HOME}/Definition/0": "10.0.128.0/17"}),
     ("HP-BLK-007", INSPECTED, {"BackToA/DestinationCidrBlock": "10.0.0.0/25"}),
     ("HP-BLK-012", {**OUTER, "There": THERE, "Back": BACK}, {"There/DestinationCidrBlock": "10.9.0.0/16"}),
     ("HP-REACH-010", TO_TOOL, {"ToolFromCaller/FromPort": 8080, "ToolFromCaller/ToPort": 8080}),
