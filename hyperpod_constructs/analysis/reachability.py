@@ -339,8 +339,11 @@ def _database(group: NodeGroup, source: Side) -> tuple[Target, tuple[Way, ...]]:
 
 
 def _port(cluster: Cluster) -> int | None:
-    database = database_of(cluster)
-    port = asked_port(cluster) if database is None else port_of(database)
+    """The port of the accounting database; `None` if it listens on another one than Slurm asks: that is another finding."""
+    database, asked = database_of(cluster), asked_port(cluster)
+    port = asked if database is None else port_of(database)
+    if database is not None and asked is not None and asked != port:
+        return None
     return port if port is not None and 0 < port < 65536 else None
 
 

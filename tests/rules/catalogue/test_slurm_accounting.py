@@ -70,6 +70,7 @@ CASES = [
     Case("HP-SLM-020", WITH_DATABASE, {"Database/Engine": "postgres"}, {"Database/Engine": "mysql"}),
     Case("HP-SLM-021", WITH_DATABASE, {"Database/Port": "3307"}, {"Database/Port": "3307", f"{DATABASE}/Port": 3307}),
     Case("HP-SLM-021", WITH_DATABASE, {f"{DATABASE}/Port": 3307}, {f"{DATABASE}/Port": 3306}),
+    Case("HP-SLM-021", edited(WITH_DATABASE, GUARDED), {"Database/Port": "3307"}, {"Database/Port": "3306"}),
     Case(
         "HP-REACH-001",
         edited(WITH_DATABASE, GUARDED),
