@@ -11,6 +11,7 @@ import ipaddress
 import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from functools import cache
 
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
@@ -198,7 +199,7 @@ def _service(value: Value) -> Slips:
         return
     if HOLE not in service and service not in text_words.ENDPOINT_SERVICES and not service.startswith(("vpce", "vpce-svc")):
         near = text_words.ENDPOINT_NAMES.get(service) or typo_of(service, text_words.ENDPOINT_SERVICES) or _as_a_host(service)
-        near = near or _of_family(service)
+        near = near or _of_family(service) or _squeezed().get(_squeeze(service))
         if near:
             yield Slip(
                 f"no service is named {service}; the nearest is {near}",
@@ -212,6 +213,16 @@ def _as_a_host(service: str) -> str | None:
     first, _, rest = service.rpartition(".")
     found = (f"{rest}.{first}" if service.count(".") == 1 else "", first if rest == "api" else "", rest if first == "api" else "")
     return next((one for one in found if one in text_words.ENDPOINT_SERVICES), None)
+
+
+def _squeeze(service: str) -> str:
+    """The letters of a name, without those that divide it and an s at its end."""
+    return "".join(one for one in service.lower() if one.isalnum()).removesuffix("s")
+
+
+@cache
+def _squeezed() -> dict[str, str]:
+    return {_squeeze(one): one for one in text_words.ENDPOINT_SERVICES}
 
 
 def _of_family(service: str) -> str | None:
