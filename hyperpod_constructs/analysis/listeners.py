@@ -1,5 +1,5 @@
 """What listens in a VPC and lets nobody in: no rule of its groups is for its port, or only for those who are not there, or the ACL
-of its subnet lets nobody in.
+of its subnet lets nobody in, or the export of its volume.
 
 Answers are of sure cases only: a group that another stack can have, or whose rules are not all known, may let somebody in.
 """
@@ -14,17 +14,19 @@ from hyperpod_constructs.analysis.blocks import blocks_of
 from hyperpod_constructs.analysis.database import DATABASES, port_of
 from hyperpod_constructs.analysis.near_misses import known_users_of_group, users_of_group
 from hyperpod_constructs.analysis.networks import ENDPOINT, VPC, ExitKind, block_of, exit_of
-from hyperpod_constructs.analysis.placement import FILE_SYSTEM, groups_at
+from hyperpod_constructs.analysis.placement import FILE_SYSTEM, groups_at, subnets_of
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, GroupRule, SecurityGroup, security_groups
 from hyperpod_constructs.analysis.shut_subnets import shut_in
 from hyperpod_constructs.analysis.traffic import Side, Traffic, group_lets
-from hyperpod_constructs.facts.listeners import BALANCER, LISTENERS, PROTOCOLS_OF_BALANCERS, Listener
+from hyperpod_constructs.facts.listeners import BALANCER, LISTENERS, NFS, PROTOCOLS_OF_BALANCERS, Listener
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, as_int, as_items, as_str, at, placed_leaves
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, as_int, as_items, as_str, at, placed_leaves
 
 _TARGETS, _FORWARD = "AWS::ElasticLoadBalancingV2::TargetGroup", ("ForwardConfig", "TargetGroups")
 _ROUTE = "AWS::EC2::Route"
 _LISTENER, _BALANCER = "AWS::ElasticLoadBalancingV2::Listener", "AWS::ElasticLoadBalancingV2::LoadBalancer"
+_VOLUME, _EXPORTS = "AWS::FSx::Volume", ("OpenZFSConfiguration", "NfsExports")
+_SHARE = Listener(groups="", name="the volume")
 _SITES = ("AWS::EC2::VPNGateway", "AWS::EC2::VPNGatewayRoutePropagation")
 _GROUPS = "SecurityGroup"
 """A part of the name of every property with security groups."""
@@ -58,6 +60,7 @@ def lonely_listeners(model: Model) -> Iterator[Lonely]:
             said.add(found.place)
             yield found
     yield from (Lonely(resource, acl, (), listener, traffic) for resource, acl, listener, traffic in shut_in(model))
+    yield from _exported(model) if model.complete else ()
 
 
 def _waiting(model: Model) -> Iterator[tuple[Resource, Listener, Traffic]]:
@@ -78,6 +81,25 @@ def known_port(resource: Resource) -> int | None:
 def _own_port(resource: Resource, listener: Listener) -> int | None:
     own = resource.get(listener.own_port) if listener.own_port else ABSENT
     return listener.port if own is ABSENT else as_int(own)
+
+
+def _exported(model: Model) -> Iterator[Lonely]:
+    """The volumes of OpenZFS that are exported to blocks alone, of which surely none is there."""
+    for one in model.resources(_VOLUME):
+        vpc, exports = _vpc_of(one), as_items(one.get(*_EXPORTS)) or ()
+        clients = [at(each, "Clients") for export in exports for each in as_items(at(export, "ClientConfigurations")) or (UNKNOWN,)]
+        blocks = [block_of(client) for client in clients]
+        if one.exists and vpc is not None and blocks and not any(block is None or _is_reached(block, vpc) for block in blocks):
+            yield Lonely(one, one, _EXPORTS, _SHARE, Traffic("tcp", NFS))
+
+
+def _vpc_of(volume: Resource) -> Resource | None:
+    """The VPC of the file system of a volume."""
+    parent: Resource | None = volume
+    while parent is not None and parent.type == _VOLUME:
+        parent = resource_of(parent.get("OpenZFSConfiguration", "ParentVolumeId"), _VOLUME, FILE_SYSTEM)
+    subnets = None if parent is None else subnets_of(parent)
+    return resource_of(subnets[0].get("VpcId"), VPC) if subnets else None
 
 
 def _balanced(model: Model) -> Iterator[tuple[Resource, Listener, Traffic]]:

@@ -585,3 +585,24 @@ def test_a_gateway_without_its_network_is_said_once() -> None:
     }
     said = [(one.rule, one.resource) for one in findings(edited(SLURM, {attachment: REMOVED, **after})) if one.resource in gateways]
     assert [rule for rule, _ in said] == ["HP-REACH-002"]
+
+
+@pytest.mark.parametrize(
+    ("clients", "lonely"), [("10.1.0.0/16", True), ("10.0.0.0/24", False), ("*", False), ("node.example.com", False)]
+)
+def test_a_volume_is_exported_to_somebody_who_is_there(clients: str, lonely: bool) -> None:
+    kept = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
+    place = {"SubnetIds": [ref("NodeSubnet")], "SecurityGroupIds": [ref("NodeGroup")]}
+    zfs = {"DeploymentType": "SINGLE_AZ_2", "ThroughputCapacity": 160, "AutomaticBackupRetentionDays": 7}
+    homes = {"FileSystemType": "OPENZFS", "StorageCapacity": 256, **place, "OpenZFSConfiguration": zfs}
+    exports = [{"ClientConfigurations": [{"Clients": clients, "Options": ["rw"]}]}]
+    papers = {"ParentVolumeId": {"Fn::GetAtt": ["Homes", "RootVolumeId"]}, "NfsExports": exports}
+    shared = {
+        "Homes": {"Type": "AWS::FSx::FileSystem", **kept, "Properties": homes},
+        "Papers": {
+            "Type": "AWS::FSx::Volume",
+            **kept,
+            "Properties": {"Name": "papers", "VolumeType": "OPENZFS", "OpenZFSConfiguration": papers},
+        },
+    }
+    assert reached(edited(SLURM, shared)) == ({("HP-REACH-007", "Papers")} if lonely else set())
