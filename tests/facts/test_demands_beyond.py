@@ -24,6 +24,7 @@ FORWARD = {"RuleType": "FORWARD", "ResolverEndpointId": "rslvr-out-1", "TargetIp
 GAPPED = {"BackupVaultName": "air", "MinRetentionDays": 7, "MaxRetentionDays": 30}
 CACHE = {"ReadCacheConfiguration": {"SizingMode": "NO_CACHE"}}
 FLOWS = {"ResourceType": "VPC", "LogGroupName": "flows", "DeliverLogsPermissionArn": "role", "TrafficType": "ALL"}
+OPTIONS = {"EngineName": "mysql", "OptionGroupDescription": "audit"}
 FAST = {"AccelerateConfiguration": {"AccelerationStatus": "Enabled"}}
 GATE = {"VpcId": "vpc-0123456789abcdef0", "VpcEndpointType": "Gateway", "ServiceName": "com.amazonaws.us-west-2.s3"}
 MADE = {**NEW, "ManageMasterUserPassword": True}
@@ -103,6 +104,7 @@ def told(*names: str, value: str = "a") -> dict[str, Any]:
         ("AWS::SSM::Parameter", {"Name": "/the cluster"}, {"Name": "/lab/cluster"}),
         ("AWS::EC2::CustomerGateway", {"Type": "ipsec.1", "BgpAsn": 0}, {"Type": "ipsec.1", "BgpAsn": 65010}),
         ("AWS::EC2::CustomerGateway", {"Type": "ipsec.1", "BgpAsn": 7224}, {"Type": "ipsec.1", "BgpAsn": 7225}),
+        ("AWS::RDS::OptionGroup", {**OPTIONS, "MajorEngineVersion": "8.4.8"}, {**OPTIONS, "MajorEngineVersion": "8.4"}),
         ("AWS::EC2::VPNConnection", tunnels("169.254.60.0/30"), tunnels("169.254.61.0/30")),
         ("AWS::EC2::FlowLog", {**FLOWS, "ResourceType": "TransitGateway"}, FLOWS),
         ("AWS::S3::Bucket", {**FAST, "BucketName": "own.data"}, {**FAST, "BucketName": "own-data"}),
