@@ -30,6 +30,8 @@ _SHARE = Listener(groups="", name="the volume")
 _SITES = ("AWS::EC2::VPNGateway", "AWS::EC2::VPNGatewayRoutePropagation")
 _GROUPS = "SecurityGroup"
 """A part of the name of every property with security groups."""
+_BY_DEFAULT = tuple(f"AWS::EC2::{one}" for one in ("Instance", "LaunchTemplate", "NetworkInterface", "SpotFleet"))
+"""Types whose interfaces are in the default group of their VPC unless they name others."""
 _NO_CALLERS = (*LISTENERS, FILE_SYSTEM)
 
 
@@ -175,7 +177,8 @@ def _is_by_default(resource: Resource) -> bool:
         return False
     rules = model.resources("AWS::EC2::SecurityGroupIngress")
     opened = any(resource_of(one.get("GroupId"), SECURITY_GROUP) is None for one in rules)
-    return not opened and not any("DefaultSecurityGroup" in str(one.raw) for one in model.resources())
+    inside = any("SecurityGroup" not in str(one.raw) and "GroupSet" not in str(one.raw) for one in model.resources(*_BY_DEFAULT))
+    return not opened and not inside and not any("DefaultSecurityGroup" in str(one.raw) for one in model.resources())
 
 
 def _may_have_more(group: SecurityGroup, resource: Resource) -> bool:

@@ -1,6 +1,7 @@
 """What listens in subnets whose network ACL lets its port in from nobody; traffic inside of a subnet passes no ACL.
 
-Answers are of sure cases only: a subnet that something else is in, or whose entries are not all known, may let somebody in.
+Answers are of sure cases only: a subnet that something else is in, that an output gives to others, or whose entries are not all
+known, may let somebody in.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ def _shut(subnet: Resource, port: int) -> Resource | None:
     acl = acl_of(network_facts(subnet.template.model).subnet(subnet))
     if acl is None or acl.is_default or _may_admit(acl, Traffic("tcp", range(port, port + 1))):
         return None
-    return acl.resource if all(one.type in _QUIET for one in _users(subnet)) else None
+    given = f"'{subnet.logical_id}'" in str(subnet.template.raw.get("Outputs"))
+    return acl.resource if not given and all(one.type in _QUIET for one in _users(subnet)) else None
 
 
 def _may_admit(acl: Acl, traffic: Traffic) -> bool:

@@ -565,6 +565,8 @@ def test_an_endpoint_is_in_a_subnet_whose_acl_lets_somebody_in(ports: tuple[int,
         ),
     }
     assert reached(edited(SLURM, placed)) == found
+    given = {"Outputs": {"Inner": {"Value": ref("Inner"), "Export": {"Name": "inner"}}}}
+    assert reached({**edited(SLURM, placed), **given}) == set()
 
 
 def test_an_endpoint_without_groups_lets_nobody_in() -> None:
@@ -575,6 +577,8 @@ def test_an_endpoint_without_groups_lets_nobody_in() -> None:
     )
     assert reached(edited(SLURM, {"Polly": polly})) == {("HP-REACH-007", "Polly")}
     assert reached(edited(SLURM, {"Polly": polly, "Opened": by_hand})) == set()
+    beside = resource("Instance", ImageId="ami-0123456789abcdef0", InstanceType="m7i.large", SubnetId=ref("NodeSubnet"))
+    assert reached(edited(SLURM, {"Polly": polly, "Beside": beside})) == set()
 
 
 def test_a_gateway_without_its_network_is_said_once() -> None:
