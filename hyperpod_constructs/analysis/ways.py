@@ -297,6 +297,9 @@ def by_gateway(one: Resource, subnet: Subnet, *path: str | int) -> Hop:
         return Hop(one, None, f"is in {id}, whose routes are not known")
     gateway, attached = subnet.exit.gateway, _attached(subnet)
     if gateway is not None and attached is False:
+        wrong = next((one for one in _attachments_of(gateway) if one.exists), None)
+        if wrong is not None:
+            return Hop(wrong, False, f"attaches the gateway to another VPC than that of {id}", ("VpcId",), covers=(one, gateway))
         return Hop(gateway, False, f"is not attached to the VPC of {id}", covers=(one, subnet.resource))
     says = f"is in {id}" if attached else f"is in {id}, whose internet gateway may not be attached to its VPC"
     return Hop(one, attached, says, covers=(subnet.resource,))
@@ -307,15 +310,19 @@ def _attached(subnet: Subnet) -> bool | None:
     gateway, vpc = subnet.exit.gateway, subnet.vpc
     if gateway is None or vpc is None or gateway.type == _ATTACHMENT:
         return True
+    answers = [
+        all_of((is_resource(one.get("InternetGatewayId"), gateway), is_resource(one.get("VpcId"), vpc), one.exists))
+        for one in _attachments_of(gateway)
+    ]
+    return any_of([*answers, False if gateway.template.model.complete else None])
+
+
+def _attachments_of(gateway: Resource) -> Iterator[Resource]:
     model = gateway.template.model
     naming = model.cached(
         (Naming, _ATTACHMENT), lambda: Naming(model.resources(_ATTACHMENT), lambda one: (one.get("InternetGatewayId"),))
     )
-    answers = [
-        all_of((is_resource(one.get("InternetGatewayId"), gateway), is_resource(one.get("VpcId"), vpc), one.exists))
-        for one in naming.of(gateway)
-    ]
-    return any_of([*answers, False if model.complete else None])
+    return (one for one in naming.of(gateway) if resource_of(one.get("InternetGatewayId")) in (gateway, None))
 
 
 def has_gateway(vpc: Resource) -> bool | None:

@@ -589,6 +589,8 @@ def test_a_gateway_without_its_network_is_said_once() -> None:
     }
     said = [(one.rule, one.resource) for one in findings(edited(SLURM, {attachment: REMOVED, **after})) if one.resource in gateways]
     assert [rule for rule, _ in said] == ["HP-REACH-002"]
+    other = {"Other": resource("VPC", CidrBlock="10.9.0.0/16"), f"{attachment}/VpcId": ref("Other")}
+    assert ("HP-REACH-002", attachment) in reached(edited(SLURM, other))
 
 
 @pytest.mark.parametrize(
