@@ -74,6 +74,21 @@ Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-r
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-cluster-events-reference.html
 """
 
+NO_SOURCES: Mapping[str, str] = {
+    "cloudwatch": "monitoring",
+    "efs": "elasticfilesystem",
+    "elb": "elasticloadbalancing",
+    "emr": "elasticmapreduce",
+    "eventbridge": "events",
+    "hyperpod": "sagemaker",
+    "opensearch": "es",
+    "stepfunctions": "states",
+}
+"""Names of services that are no `eventSource` of CloudTrail, each with the one of that service (as of 2026-11-28).
+
+Source: https://docs.aws.amazon.com/awscloudtrail/latest/userguide/cloudtrail-event-reference-record-contents.html
+"""
+
 QUEUE_RECORD = (
     *("messageId", "receiptHandle", "body", "attributes", "messageAttributes", "md5OfBody", "md5OfMessageAttributes"),
     *("eventSource", "eventSourceARN", "awsRegion"),

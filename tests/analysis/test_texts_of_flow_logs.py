@@ -24,6 +24,7 @@ def said(pattern: str, flow: str, group: str = "!Ref Lines") -> list[str]:
     ("pattern", "flow", "wrong"),
     [
         (f"[{FIELDS}, action=REJECT, status]", "TrafficType: ALL", "in field 12, and end is there"),
+        (f'[{FIELDS}, action = "REJECT", status = "OK"]', "TrafficType: ALL", "in field 12, and end is there"),
         (RIGHT, "LogFormat: '${srcaddr} ${action}'", "in field 13, and nothing is there"),
         (RIGHT, "TrafficType: ACCEPT", "in field 13, and Flow writes down only what is ACCEPT"),
     ],
@@ -33,9 +34,21 @@ def test_no_record_has_the_action(pattern: str, flow: str, wrong: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("pattern", "wrong"),
+    [
+        (f"[{FIELDS}, end, action=reject, status]", "the filter asks for reject, and flow logs write REJECT"),
+        ("{ $.action = REJECT }", "the filter reads JSON, and flow logs write words with spaces between them"),
+    ],
+)
+def test_no_record_is_written_so(pattern: str, wrong: str) -> None:
+    assert said(pattern, "TrafficType: ALL") == [wrong]
+
+
+@pytest.mark.parametrize(
     ("pattern", "flow"),
     [
         (RIGHT, "TrafficType: REJECT"),
+        (f'[{FIELDS}, end, action = "REJECT", status = "OK"]', "TrafficType: ALL"),
         (RIGHT, "TrafficType: ALL"),
         (RIGHT, "TrafficType: !Ref AWS::StackName"),
         ("[..., action=REJECT, status]", "TrafficType: ALL"),

@@ -270,7 +270,9 @@ def _details(type_: str, detail: Value) -> Slips:
                 message = f"{keys[-1]} is never {text!r}{f'; the nearest is {near}' if near else ''}"
                 yield Slip(message, listed(words), ("detail", *keys, index), text, dead=True)
     for index, source in enumerate(literals(detail.get("eventSource", ABSENT)) if type_ == events.API_CALL else ()):
-        if not source.endswith((".amazonaws.com", ".amazonaws.com.cn")):
+        from hyperpod_constructs.analysis.texts.trail_names import right_source  # few patterns are for calls
+
+        if not source.endswith((".amazonaws.com", ".amazonaws.com.cn")) or right_source(source):
             message = f"no call has the eventSource {source!r}"
             yield Slip(
                 message,

@@ -19,8 +19,9 @@ from hyperpod_constructs.templates.values import ABSENT, Value
 
 _FLOW_LOG, _LOG_GROUP = "AWS::EC2::FlowLog", "AWS::Logs::LogGroup"
 _FORMAT, _PATTERN = "LogFormat", "FilterPattern"
-_LIST = re.compile(r'\[([^\[\]"%()|&]*)\]')
+_LIST = re.compile(r"\[([^\[\]%()|&]*)\]")
 _OF_ACTION = re.compile(r"\w+\s*=\s*(ACCEPT|REJECT)")
+_OTHER_CASE = re.compile(r"action\s*=\s*(?!ACCEPT$|REJECT$)((?i:accept|reject))")
 _RECORD = "the fields of a record in order, of a flow log that writes them"
 _FIELD = re.compile(r"\$\{([^{}]{0,255})\}")
 
@@ -42,10 +43,16 @@ def flow_log(resource: Resource) -> Slips:
 
 def record_filter(resource: Resource) -> Slips:
     """A filter of the records of flow logs: the action has its place in them, and what it counts is written down."""
-    pattern = _LIST.fullmatch((known(resource.get(_PATTERN)) or "").strip())
-    flows = _flows_to(resource.get("LogGroupName")) if pattern else []
-    for place, field in enumerate(pattern[1].split(",") if pattern and flows else ()):
+    text = (known(resource.get(_PATTERN)) or "").strip()
+    pattern, flows = _LIST.fullmatch(text), _flows_to(resource.get("LogGroupName"))
+    if flows and text.startswith("{"):
+        yield Slip("the filter reads JSON, and flow logs write words with spaces between them", _RECORD, (_PATTERN,), dead=True)
+    for place, field in enumerate(pattern[1].replace('"', "").split(",") if pattern and flows else ()):
         found = _OF_ACTION.fullmatch(field.strip())
+        if other := _OTHER_CASE.fullmatch(field.strip()):
+            message = f"the filter asks for {other[1]}, and flow logs write {other[1].upper()}"
+            yield Slip(message, "ACCEPT, REJECT", (_PATTERN,), dead=True)
+            return
         if "..." in field:
             return
         if found and (said := _never(flows, place, found[1])):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hyperpod_constructs.analysis.texts.reading import HOLE, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.facts.events import NO_SOURCES
 from hyperpod_constructs.facts.sdk_calls import by_client
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
@@ -37,6 +38,13 @@ def lost_names(source: str, names: Iterable[str]) -> Iterator[tuple[str, str]]:
             yield name, near
 
 
+def right_source(source: str) -> str | None:
+    """The source of events that was meant by one that CloudTrail never writes."""
+    host = _HOST.fullmatch(source)
+    right = None if host is None else NO_SOURCES.get(host[1])
+    return None if right is None else f"{right}.amazonaws.com"
+
+
 def _meant(name: str, known: list[str], service: str) -> str | None:
     """The operation that was meant: it is spelled otherwise, or has not the name of the product in it."""
     shorter = [re.sub(word, "", name, flags=re.IGNORECASE) for word in (*_PRODUCTS, service)]
@@ -47,6 +55,10 @@ def metric_filter(resource: Resource) -> Slips:
     """A filter for the calls of one service: they are its operations."""
     text = spelled(resource.get("FilterPattern")) or ""
     sources = {*_SOURCE.findall(text)}
+    for source in sorted(sources):
+        if right := right_source(source):
+            yield Slip(f"CloudTrail writes no eventSource {source}, but {right}", right, ("FilterPattern",), text, dead=True)
+            return
     for name, near in lost_names(sources.pop(), _NAME.findall(text)) if len(sources) == 1 and HOLE not in text else ():
         yield Slip(f"no call is named {name}; the nearest is {near}", near, ("FilterPattern",), text, dead=True)
         return

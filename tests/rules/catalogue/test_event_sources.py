@@ -169,6 +169,20 @@ def test_an_event_source_calls_an_alias_that_is_there(given: dict[str, Any], exp
     assert found(whole) == expected
 
 
+def test_a_product_that_is_no_source_of_events_is_named() -> None:
+    metric = {"MetricNamespace": "Team", "MetricName": "Calls", "MetricValue": "1"}
+
+    def filter_(source: str) -> Template:
+        lines = f'{{ ($.eventSource = "{source}.amazonaws.com") && ($.eventName = "DeleteCluster") }}'
+        given = {"LogGroupName": "trail", "FilterPattern": lines, "MetricTransformations": [metric]}
+        return {"Resources": {"Count": resource("AWS::Logs::MetricFilter", **given)}}
+
+    assert found(filter_("sagemaker")) == []
+    assert found(filter_("hyperpod")) == [
+        "Count: CloudTrail writes no eventSource hyperpod.amazonaws.com, but sagemaker.amazonaws.com"
+    ]
+
+
 @pytest.mark.parametrize(
     ("source", "name", "near"),
     [
