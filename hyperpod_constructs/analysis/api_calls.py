@@ -10,15 +10,17 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.ends import End
-from hyperpod_constructs.analysis.function_code import FUNCTION, calls_of
+from hyperpod_constructs.analysis.function_code import FUNCTION, OTHERS, calls_of
 from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.role_calls import Called, arn_on, named_in
 from hyperpod_constructs.analysis.state_machines import STATE_MACHINE, State, definition, states
 from hyperpod_constructs.facts.api_calls import (
     CONTEXT_OF,
+    LACKED,
     PIPELINE_STEPS,
     RULE_ACTIONS,
     RULES_OF_STATES,
@@ -42,6 +44,8 @@ _PIPELINE, _BODY = "AWS::SageMaker::Pipeline", ("PipelineDefinition", "PipelineD
 _INTEGRATION = re.compile(r"arn:.*:states:::(aws-sdk:)?([a-z0-9-]+):(\w+)(\.[\w:.]+)?")
 _CALL_OF_SCHEDULE = re.compile(r"arn:.*:scheduler:::aws-sdk:([a-z0-9-]+):(\w+)")
 _INVOKE = "lambda:InvokeFunction"
+_MORE = (OTHERS, "extraargs")
+"""Parameters in which others may be."""
 _FREE = ("sts:GetCallerIdentity", "sts:GetSessionToken")
 """Actions that everybody may do."""
 _CODE_GUIDE = "https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html"
@@ -130,8 +134,9 @@ def _handed(parameters: Mapping[str, Value], way: str) -> Value:
 
 def _task(call: ApiCall, actions: tuple[str, ...]) -> Task:
     key, parameter = CONTEXT_OF.get(call.action, ("", ""))
-    value = as_str(call.parameters.get(parameter, ABSENT))
-    context = {} if value is None else {key: value}
+    value = call.parameters.get(parameter, ABSENT)
+    lacks = key in LACKED and value is ABSENT and "bucket" in call.parameters and call.parameters.keys().isdisjoint(_MORE)
+    context: Context = {key: ABSENT} if lacks else {} if as_str(value) is None else {key: value}
     return Task(words=call.words, actions=actions, on=Place.ANYWHERE, source=call.source, context=context, by_service=True)
 
 

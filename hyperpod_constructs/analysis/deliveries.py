@@ -23,7 +23,7 @@ from hyperpod_constructs.analysis.node_places import arn_at
 from hyperpod_constructs.analysis.policy_document import Call, Layer, Statement, layer_of, listed
 from hyperpod_constructs.analysis.regions import region_of
 from hyperpod_constructs.facts.property_schemas import attributes
-from hyperpod_constructs.facts.senders import LOGGING, LOGGING_ACL, OWNED, RECEIVERS, Receiver, Sender, senders
+from hyperpod_constructs.facts.senders import LOGGING, LOGGING_ACL, NEVER_ACCOUNTS, OWNED, RECEIVERS, Receiver, Sender, senders
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource, target_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Reference, Text, Value, as_str, joined, parts_of
@@ -292,7 +292,7 @@ def _speaks_to(statement: Statement, caller: Caller) -> bool | None:
         return None
     if "*" in people:
         return True
-    stands = None if any(map(_may_be_an_account, people)) else False
+    stands = None if caller.service not in NEVER_ACCOUNTS and any(map(_may_be_an_account, people)) else False
     return any_of((statement.names_service(caller.service, caller.region), stands))
 
 

@@ -44,6 +44,10 @@ _COMMAND = re.compile(r"\bnew\s+(\w{1,80})Command\s*\(\s*(\{)?")
 _GIVEN = re.compile(r"""(\w{1,80})\s*:\s*(?:process\.env\.(\w+)|["'`]([^"'`$\n]*)["'`])""")
 
 
+OTHERS = "**"
+"""Stands for parameters whose names are not known."""
+
+
 class CodeCall(NamedTuple):
     """A call in the code of a function.
 
@@ -181,7 +185,8 @@ class _Python:
             name = str(first.value).replace("_", "")
         operation = operations.get(name)
         if operation is not None:
-            given = {one.arg.lower(): self._value(one.value) for one in node.keywords if one.arg is not None}
+            given = {(one.arg or OTHERS).lower(): self._value(one.value) for one in node.keywords}
+            given |= {OTHERS: UNKNOWN} if node.args else {}
             yield CodeCall(operation, {**client[1], **given})
 
     def _value(self, node: ast.expr, depth: int = 0) -> Value:

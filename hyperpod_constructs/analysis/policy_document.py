@@ -118,6 +118,10 @@ class Statement:
 
         :param region: where the service acts, if that is known.
         """
+        if "NotPrincipal" in self.raw and self.effect == "Deny":
+            others = at(self.raw, "NotPrincipal")
+            named = any_of(_is_service(one, service, region) for one in listed(at(others, "Service")))
+            return None if named is None or not isinstance(others, Mapping) else not named
         found = self.principals("Service")
         return None if found is None else any_of(_is_service(one, service, region) for one in found)
 

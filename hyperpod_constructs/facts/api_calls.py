@@ -16,10 +16,20 @@ Source: https://docs.aws.amazon.com/step-functions/latest/dg/service-integration
 """
 
 
-CONTEXT_OF: Mapping[str, tuple[str, str]] = {"cloudwatch:PutMetricData": ("cloudwatch:namespace", "namespace")}
+CONTEXT_OF: Mapping[str, tuple[str, str]] = {
+    "cloudwatch:PutMetricData": ("cloudwatch:namespace", "namespace"),
+    "s3:PutObject": ("s3:x-amz-server-side-encryption", "serversideencryption"),
+}
 """The key of conditions that a parameter of an action gives, with that parameter in small letters.
 
-Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/iam-cw-condition-keys-namespace.html
+Sources: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/iam-cw-condition-keys-namespace.html and
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/amazon-s3-policy-keys.html (as of 2026-11-28)
+"""
+
+LACKED = ("s3:x-amz-server-side-encryption",)
+"""Keys that a call lacks which has not their parameter: an object is then encrypted as its bucket says.
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html (as of 2026-11-28)
 """
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from hyperpod_constructs.facts import node_permissions as nodes
 from hyperpod_constructs.facts.autoscaling import ROLE_GUIDE
@@ -72,7 +73,7 @@ class Task:
     chosen: bool = False
     setting: tuple[str, ...] = ()
     by_service: bool = False
-    context: Mapping[str, str] = field(default_factory=dict)
+    context: Mapping[str, Any] = field(default_factory=dict)
     hint: str = ""
     pitfall: tuple[str, str] = ("", "")
 

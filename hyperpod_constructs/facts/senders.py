@@ -65,6 +65,14 @@ LOGGING, LOGGING_ACL = "logging.s3.amazonaws.com", "LogDeliveryWrite"
 Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/acl-overview.html
 """
 
+NEVER_ACCOUNTS = ("events.amazonaws.com", "s3.amazonaws.com", "sns.amazonaws.com")
+"""Services for which no account stands among the principals of a policy (as of 2026-11-28).
+
+Sources: https://docs.aws.amazon.com/AmazonS3/latest/userguide/grant-destinations-permissions-to-s3.html,
+https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-use-resource-based.html and
+https://docs.aws.amazon.com/sns/latest/dg/subscribe-sqs-queue-to-sns-topic.html
+"""
+
 OWNED = ("cloudtrail.amazonaws.com", "config.amazonaws.com", "delivery.logs.amazonaws.com", "s3.amazonaws.com")
 """Services that give what they write into a bucket to its owner: they ask for the ACL bucket-owner-full-control.
 

@@ -9,7 +9,7 @@ import pytest
 
 from hyperpod_constructs.analysis.api_calls import api_called
 from hyperpod_constructs.analysis.state_machines import definition, states
-from hyperpod_constructs.templates.values import shown
+from hyperpod_constructs.templates.values import ABSENT, shown
 from tests.templates.models import by_id, model_of
 
 Calls = set[tuple[tuple[str, ...], object]]
@@ -158,3 +158,22 @@ def test_who_starts_a_task_hands_it_its_role(state: dict[str, Any], expected: se
 def test_a_query_is_on_its_index(parameters: dict[str, str], expected: str) -> None:
     state = task("arn:aws:states:::aws-sdk:dynamodb:query", **parameters)
     assert calls(machine({"a": state})) == {(("dynamodb:Query",), f"arn:aws:dynamodb:${{?}}:${{?}}:{expected}")}
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("put_object(Bucket='a', Key='b')", "absent"),
+        ("put_object(Bucket='a', Key='b', ServerSideEncryption='aws:kms')", "aws:kms"),
+        ("put_object(Bucket='a', Key='b', **event)", "unknown"),
+        ("upload_fileobj(event, 'a', 'b')", "unknown"),
+        ("upload_file(Filename='f', Bucket='a', Key='b', ExtraArgs=event)", "unknown"),
+    ],
+)
+def test_an_object_has_the_encryption_that_its_call_says(call: str, expected: str) -> None:
+    code = f"import boto3\ndef handler(event, context):\n    boto3.client('s3').{call}\n"
+    function = f"""Writer: {{Type: AWS::Lambda::Function, Properties: {{Runtime: python3.13, Handler: index.handler,
+      Role: !GetAtt Role.Arn, Code: {{ZipFile: {json.dumps(code)}}}}}}}"""
+    (found,) = {id(one): one for one in api_called(model_of(f"{{Resources: {{{THINGS} {function}}}}}"))}.values()
+    given = found.task.context.get("s3:x-amz-server-side-encryption", "unknown")
+    assert given == (ABSENT if expected == "absent" else expected)

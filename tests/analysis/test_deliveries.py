@@ -260,3 +260,21 @@ def test_a_target_with_a_role_needs_no_policy() -> None:
 def test_the_principal_of_a_permission_is_the_place() -> None:
     model = model_of(f"{{Resources: {{{SENDERS} {FILTER}, {permission('logs.amazonaws.com', 'SourceArn: !GetAtt Others.Arn')}}}}}")
     assert [one.path for one in refused(model)] == [("Principal",)]
+
+
+@pytest.mark.parametrize(
+    ("principal", "expected"),
+    [
+        ("{Service: events.amazonaws.com}", []),
+        ("{AWS: '*'}", []),
+        ("{AWS: !Ref AWS::AccountId}", ["Policy"]),
+        (f"{{AWS: {ACCOUNT}}}", ["Policy"]),
+    ],
+)
+def test_no_account_stands_for_eventbridge(principal: str, expected: list[str]) -> None:
+    model = model_of(f"""{{Resources: {{
+      Queue: {{Type: AWS::SQS::Queue}},
+      Policy: {{Type: AWS::SQS::QueuePolicy, Properties: {{Queues: [!Ref Queue], PolicyDocument: {{Statement: [
+        {{Effect: Allow, Principal: {principal}, Action: 'sqs:SendMessage', Resource: !GetAtt Queue.Arn}}]}}}}}},
+      Rule: {{Type: AWS::Events::Rule, Properties: {{Targets: [{{Id: a, Arn: !GetAtt Queue.Arn}}]}}}}}}}}""")
+    assert [one.place.logical_id for one in refused(model)] == expected

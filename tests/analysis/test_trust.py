@@ -130,3 +130,19 @@ DEPLOYMENT = """Pipeline: {Type: AWS::CodePipeline::Pipeline, Properties: {Stage
 def test_a_role_is_of_the_service_that_its_property_says(resources: str, service: str) -> None:
     assert lacking(service, "{}", resources) == [[]]
     assert lacking("codepipeline.amazonaws.com", "{}", resources) == REFUSED
+
+
+@pytest.mark.parametrize(
+    ("others", "lets"),
+    [
+        ("Service: events.amazonaws.com", True),
+        ("Service: [events.amazonaws.com, scheduler.amazonaws.com]", True),
+        ("AWS: '*'", False),
+    ],
+)
+def test_a_denial_for_all_but_some_is_for_the_service_too(others: str, lets: bool) -> None:
+    denial = f"{{Effect: Deny, NotPrincipal: {{{others}}}, Action: 'sts:AssumeRole'}}"
+    trust = f"[{{Effect: Allow, Principal: {{Service: events.amazonaws.com}}, Action: 'sts:AssumeRole'}}, {denial}]"
+    model = model_of(f"""{{Resources: {{
+      Role: {{Type: AWS::IAM::Role, Properties: {{AssumeRolePolicyDocument: {{Statement: {trust}}}}}}}, {RULE}}}}}""")
+    assert [one.lacking == [] for one in assumptions(model)] == [lets]
