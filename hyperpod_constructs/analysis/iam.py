@@ -127,6 +127,10 @@ class RoleFacts:
         denied = False if resource is None else any_of(one.denies(call) for one in layers)
         return all_of((None if denied is None else not denied, *(one.allows(call) for one in layers)))
 
+    def denying(self, call: Call) -> Resource:
+        """The separate policy that surely denies a call, which other roles may have too; the role if it is none."""
+        return next((policy.resource for policy in self.policies if policy.layer.denies(call)), self.role)
+
     def may_elsewhere(self, action: str, kind: str) -> bool:
         """Whether the role may do something with a resource of another account; true where that is not known.
 

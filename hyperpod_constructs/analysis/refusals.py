@@ -30,7 +30,7 @@ class Refusal(NamedTuple):
     call: Call
     cause: Cause
     place: Resource
-    """The resource with the policy that refuses it; the role if no policy allows it."""
+    """The resource with the policy that refuses it, without a path where the role has the policy; the role if none allows it."""
     path: tuple[str | int, ...] = ()
 
 
@@ -46,7 +46,7 @@ def _refusals(facts: RoleFacts, call: Call, endpoint: Resource | None) -> Iterat
     role, boundary, limit = facts.role, facts.boundary, facts.boundary_policy or facts.role
     at_limit = ("PolicyDocument",) if facts.boundary_policy else ("PermissionsBoundary",)
     if facts.identity.denies(call):
-        yield Refusal(call, Cause.DENIED, role)
+        yield Refusal(call, Cause.DENIED, facts.denying(call))
     if boundary is not None and boundary.denies(call):
         yield Refusal(call, Cause.DENIED, limit, at_limit)
     policies = tuple(policies_on(role, call))

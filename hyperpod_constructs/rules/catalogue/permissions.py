@@ -65,7 +65,7 @@ def _reasons(found: Sequence[Refused]) -> str:
 
 def _reason(one: Refused) -> str:
     place, denied = one.refusal.place, one.refusal.cause is Cause.DENIED
-    if place is one.need.facts.role and not one.refusal.path:
+    if not one.refusal.path:
         return "its policies deny" if denied else "missing"
     if place in (one.need.facts.role, one.need.facts.boundary_policy):
         return f"its permissions boundary {'denies' if denied else 'lacks'}"
