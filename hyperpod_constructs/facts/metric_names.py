@@ -47,6 +47,26 @@ Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-servi
 """
 
 
+MINUTE = 60
+EACH_MINUTE = (
+    "AWS/ApplicationELB",
+    "AWS/EC2",
+    "AWS/EFS",
+    "AWS/FSx",
+    "AWS/NetworkELB",
+    "AWS/RDS",
+    "AWS/SNS",
+    "AWS/SQS",
+    "AWS/States",
+)
+"""Namespaces whose metrics have no value more often than each minute: an alarm that asks each 10 seconds often finds none
+(as of 2026-11-28).
+
+Sources: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html and
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-services-cloudwatch-metrics.html
+"""
+
+
 WHOLE_FAMILIES: Mapping[str, tuple[str, ...]] = {"ContainerInsights": ("cluster_",)}
 """The first parts of names of which `metrics.tsv` has all, in namespaces that may have other metrics (as of 2026-11-28).
 

@@ -44,6 +44,18 @@ FAILURES = ("dropped", "error", "fail", "fault", "reject", "throttl", "unhealthy
 Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-services-cloudwatch-metrics.html
 """
 
+GOOD_STATES: Mapping[str, tuple[str, ...]] = {
+    "AWS/DX": ("ConnectionState",),
+    "AWS/Route53": ("HealthCheckStatus",),
+    "AWS/VPN": ("TunnelState",),
+}
+"""Metrics that are 1 while a connection is up, or a check is passed, and 0 else (as of 2026-11-28).
+
+Sources: https://docs.aws.amazon.com/vpn/latest/s2svpn/monitoring-cloudwatch-vpn.html,
+https://docs.aws.amazon.com/directconnect/latest/UserGuide/monitoring-cloudwatch.html and
+https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/monitoring-cloudwatch.html
+"""
+
 MICROSECONDS: Mapping[str, tuple[str, ...]] = {"AWS/SageMaker": ("ModelLatency", "OverheadLatency")}
 """Metrics in microseconds.
 

@@ -18,7 +18,9 @@ from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJud
 from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts.metric_names import (
     DIMENSION_VALUES,
+    EACH_MINUTE,
     FILE_SYSTEMS,
+    MINUTE,
     OTHER_NAMESPACES,
     PART_NAMES,
     WHOLE_FAMILIES,
@@ -282,7 +284,7 @@ def _moved(asked: Asked) -> list[Slip]:
 
 def _period(asked: Asked, space: Namespace) -> list[Slip]:
     metric, (seconds, path) = space.metrics.get(asked.name or ""), asked.period
-    least = _least(metric)
+    least = _least(metric) or (MINUTE if metric is not None and asked.namespace in EACH_MINUTE else 0)
     if seconds is None or seconds >= least:
         return []
     message = f"{asked.name} has a value each {least:,} seconds, and it is asked for each {seconds:,}"

@@ -16,6 +16,7 @@ from hyperpod_constructs.facts.metric_ranges import (
     BOUNDS,
     FAILURES,
     FREE,
+    GOOD_STATES,
     IN_BYTES,
     LEAST_BYTES,
     LEAST_MICROSECONDS,
@@ -40,7 +41,7 @@ def threshold(alarm: Resource) -> Slips:
     space = namespaces().get(found.namespace) if found is not None else None
     if found is None or found.limit is None or space is None or found.name not in space.metrics:
         return
-    checks = (_below_nothing, _of_another_unit, _above_all, _rings_when_well, _of_a_size)
+    checks = (_below_nothing, _of_a_fraction, _of_another_unit, _above_all, _rings_when_well, _of_a_size)
     for check in checks:
         slips = [*check(alarm, found, operator)]
         if slips:
@@ -84,6 +85,13 @@ def _of_another_unit(alarm: Resource, found: Watched, operator: str) -> Slips:
         if most is not None and 1 <= limit <= most and limit < most * bound.scale:
             message = f"{name} is in milliseconds, and the threshold is {limit:g}"
             yield _told(alarm, message, f"milliseconds, such as {most * bound.scale * 0.8:.0f}")
+
+
+def _of_a_fraction(alarm: Resource, found: Watched, operator: str) -> Slips:
+    """A part of one where a percentage is meant."""
+    if found.name in PERCENTAGES.get(found.namespace, ()) and 0 < (found.limit or 0.0) < 1 and operator.startswith("Greater"):
+        message = f"{found.name} is in percent, and the threshold is {found.limit:g}"
+        yield _told(alarm, message, f"a percentage, such as {_HUNDRED * (found.limit or 0.0):g}")
 
 
 def _above_all(alarm: Resource, found: Watched, operator: str) -> Slips:
@@ -139,15 +147,25 @@ def unit(alarm: Resource) -> Slips:
     found = watched(alarm)
     right = None if found is None else UNITS.get((found.namespace, found.name))
     path = () if found is None else found.beside("Unit")
-    given = known(alarm.get(*path)) if path else None
+    given = known(alarm.get(*path)) if path and found is not None and found.statistic != "SampleCount" else None
     if found is not None and right is not None and given is not None and given != right:
         yield Slip(
             f"{found.name} is published in {right}, and the alarm asks for {given}", f"no Unit, or {right}", path, given, dead=True
         )
 
 
+def _rings_for_good_states(alarm: Resource) -> Slips:
+    """An alarm on a metric that is 1 while all is well, which rings then."""
+    found, operator = watched(alarm), known(alarm.get(_OPERATOR)) or ""
+    good = found is not None and found.name in GOOD_STATES.get(found.namespace, ()) and found.statistic != "SampleCount"
+    if found is not None and good and operator.startswith("Greater") and alarm.get("AlarmActions") not in (ABSENT, ()):
+        message = f"{found.name} is 1 while all is well: the alarm rings while it is more than {found.limit or 0:g}"
+        yield Slip(message, "LessThanThreshold", (_OPERATOR,), operator)
+
+
 def _threshold_and_unit(alarm: Resource) -> Slips:
     yield from threshold(alarm)
+    yield from _rings_for_good_states(alarm)
     yield from unit(alarm)
 
 

@@ -96,6 +96,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("Nodes/MetricName", "cluster_failed_nodes", "the nearest is cluster_failed_node_count"),
     ("Nodes/Dimensions/0/Name", "Cluster", "for ClusterName"),
     ("Idle/Dimensions/0/Name", "ClusterName", "for ClusterId"),
+    ("Free/Period", 10, "FreeDataStorageCapacity has a value each 60 seconds, and it is asked for each 10"),
     ("Free/Unit", "Gigabytes", "FreeDataStorageCapacity is published in Bytes, and the alarm asks for Gigabytes"),
     ("Many/Namespace", "Teams", "Errors writes Errors into Team"),
     ("Many/Dimensions", [{"Name": "Job", "Value": "a"}], "writes the metric with no dimensions"),
@@ -146,3 +147,21 @@ def test_dimensions_of_services_whose_metrics_are_not_known_are_judged_too(value
     failed = alarm("AWS/CodeBuild", "FailedBuilds", [{"Name": "ProjectName", "Value": value}])
     found = findings(edited(BASE, {"Build": build, "Failed": failed}), rules="HP-TXT-011")
     assert [one.resource for one in found] == (["Failed"] if wrong else [])
+
+
+@pytest.mark.parametrize(
+    ("metric", "dimension", "operator", "limit", "message"),
+    [
+        ("AWS/VPN TunnelState", "VpnId", "GreaterThanOrEqualToThreshold", 1, "TunnelState is 1 while all is well"),
+        ("AWS/VPN TunnelState", "VpnId", "LessThanThreshold", 1, ""),
+        ("AWS/RDS CPUUtilization", "DBInstanceIdentifier", "GreaterThanThreshold", 0.9, "in percent, and the threshold is 0.9"),
+        ("AWS/RDS CPUUtilization", "DBInstanceIdentifier", "GreaterThanThreshold", 90, ""),
+    ],
+)
+def test_fails_alarm_that_rings_while_all_is_well(metric: str, dimension: str, operator: str, limit: float, message: str) -> None:
+    namespace, name = metric.split()
+    made = alarm(namespace, name, [{"Name": dimension, "Value": "one"}])
+    states = {"ComparisonOperator": operator, "Threshold": limit, "Statistic": "Average"}
+    made["Properties"].update(states)
+    found = findings(edited(BASE, {"Ringing": made}), rules="HP-TXT")
+    assert [message in one.message for one in found] == ([True] if message else [])
