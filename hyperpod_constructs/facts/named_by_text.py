@@ -16,6 +16,7 @@ NAMES: Mapping[str, str] = {
     "AWS::Glue::Database": "DatabaseInput/Name",
     "AWS::Glue::Job": "Name",
     "AWS::Glue::Table": "TableInput/Name",
+    "AWS::Lambda::Function": "FunctionName",
     "AWS::MemoryDB::ACL": "ACLName",
     "AWS::MemoryDB::ParameterGroup": "ParameterGroupName",
     "AWS::MemoryDB::SubnetGroup": "SubnetGroupName",
@@ -71,6 +72,9 @@ USES: Mapping[str, Mapping[str, str]] = {
         "Resource/Table/DatabaseName": "AWS::Glue::Database",
         "Resource/Table/Name": "AWS::Glue::Table",
     },
+    "AWS::Lambda::EventInvokeConfig": {"FunctionName": "AWS::Lambda::Function"},
+    "AWS::Lambda::EventSourceMapping": {"FunctionName": "AWS::Lambda::Function"},
+    "AWS::Lambda::Permission": {"FunctionName": "AWS::Lambda::Function"},
     "AWS::MemoryDB::ACL": {"UserNames/*": "AWS::MemoryDB::User"},
     "AWS::MemoryDB::Cluster": {
         "ACLName": "AWS::MemoryDB::ACL",

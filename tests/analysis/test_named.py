@@ -109,12 +109,22 @@ def replaced(canary: int, instances: int) -> dict[str, Any]:
     }
 
 
+def told(kind: str) -> dict[str, Any]:
+    properties = {"SourceType": kind, "SourceIds": [{"Ref": "Database"}]}
+    return {
+        "Told": {"Type": "AWS::RDS::EventSubscription", "Properties": properties},
+        "Database": {"Type": "AWS::RDS::DBInstance", "Properties": {}},
+    }
+
+
 FUNCTION = "arn:aws:lambda:us-west-2:123456789012:function:rotate"
 
 
 @pytest.mark.parametrize(
     ("resources", "named"),
     [
+        (told("db-instance"), []),
+        (told("db-cluster"), ["Database"]),
         (logged("FILE"), []),
         (logged("TABLE"), ["Settings"]),
         (logged("TABLE", "error"), []),

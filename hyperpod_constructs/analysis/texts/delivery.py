@@ -339,6 +339,9 @@ def _transformer(transformer: Value) -> Slips:
             message = f"the template has <{name}>, and InputPathsMap no {name}{f'; the nearest is {near}' if near else ''}"
             yield Slip(message, f"names of InputPathsMap: {listed(known_paths)}", ("InputTransformer", "InputTemplate"), template)
             return
+    if text.lstrip().startswith("{") and isinstance(from_json(re.sub(r"<[\w.-]{1,256}>", "0", text)), Slip):
+        message = "with values in the place of its variables, the template is no JSON"
+        yield Slip(message, 'JSON such as {"state": <state>}', ("InputTransformer", "InputTemplate"), template)
 
 
 def scheduled_target(schedule: Resource) -> Slips:

@@ -251,6 +251,7 @@ MISTAKES: list[tuple[str, str, str, Any, str]] = [
     ("delivery", "HP-TXT-011", "Rule/Targets/1/SqsParameters", REMOVED, "has no MessageGroupId"),
     ("delivery", "HP-TXT-006", "Data/NotificationConfiguration/QueueConfigurations/0/Queue", {"Ref": "Alerts"}, "of a topic"),
     ("patterns", "HP-TXT-006", "Events/Targets/0/InputTransformer/InputTemplate", '"<clustr>"', "the nearest is cluster"),
+    ("patterns", "HP-TXT-006", "Events/Targets/0/InputTransformer/InputTemplate", '{"a": <cluster> now}', "is no JSON"),
     (
         "patterns",
         "HP-TXT-006",

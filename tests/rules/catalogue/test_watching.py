@@ -181,6 +181,7 @@ def test_correct_ones_have_no_finding() -> None:
             "no AWS::Lambda::Function is named 'count-node'; the nearest is count-nodes",
         ),
         ({"Tries/Qualifier": "lives"}, "Count has no alias 'lives'; the nearest is live"),
+        ({"Tries/FunctionName": "count-node", "Tries/Qualifier": "$LATEST"}, "no AWS::Lambda::Function is called count-node"),
         ({"Count/Code/ZipFile": CODE.replace('"Pending"', '"InService"')}, "with 'InService', which it never is"),
         (
             {"Steps/Definition/States/Count/Retry/0/ErrorEquals/0": "Lambda.TooManyRequestException"},
@@ -199,7 +200,7 @@ def test_correct_ones_have_no_finding() -> None:
         ({"Arrivals/EventPattern/detail/bucket/name/0": att("Data")}, "events have the name of an AWS::S3::Bucket"),
         ({"Slow/Dimensions/1/Value": "all"}, "which Data does not have"),
         ({"Trail/IsLogging": False}, "the trail is off"),
-        ({"Notes/LogGroupName": "/fsx/notes"}, "and the name of their group begins with /aws/fsx"),
+        ({"Notes/LogGroupName": "/fsx/notes"}, "begins with /aws/fsx"),
     ],
 )
 def test_fails_a_mistake(changes: dict[str, Any], message: str) -> None:
