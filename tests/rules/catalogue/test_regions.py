@@ -37,6 +37,21 @@ def served(region: str) -> dict[str, Any]:
     return {"Type": "AWS::SageMaker::Model", "Properties": given}
 
 
+def told(region: str) -> dict[str, Any]:
+    """An alarm with a topic."""
+    given = {
+        "Namespace": "Team",
+        "MetricName": "Full",
+        "Statistic": "Maximum",
+        "Period": 60,
+        "EvaluationPeriods": 1,
+        "Threshold": 1,
+        "ComparisonOperator": "GreaterThanThreshold",
+        "AlarmActions": [{"Fn::Sub": f"arn:${{AWS::Partition}}:sns:{region}:${{AWS::AccountId}}:alerts"}],
+    }
+    return {"Type": "AWS::CloudWatch::Alarm", "Properties": given}
+
+
 CASES = [
     Case("HP-REG-001", slurm(), {"Llm": served("us-east-1")}, {"Llm": served("us-west-2")}),
     Case(
@@ -59,6 +74,7 @@ CASES = [
     ),
     Case("HP-REG-001", slurm(), {"Tool": pulled("us-east-1")}, {"Tool": pulled("us-west-2")}),
     Case("HP-SCH-007", slurm(), {"Tool": pulled("us-west-2", "https://")}, {"Tool": pulled("us-west-2")}),
+    Case("HP-REG-001", slurm(), {"Full": told("us-east-1")}, {"Full": told("us-west-2")}),
     Case("HP-REG-001", slurm(), {"Logs": endpoint()}, {"Logs": endpoint(ServiceRegion="us-east-1")}),
 ]
 
