@@ -18,6 +18,7 @@ _ACTIONS = {
     BUCKET: (_OF_BUCKET, *_OF_OBJECTS),
     SECRET: ("secretsmanager:GetSecretValue", "secretsmanager:PutSecretValue"),
     KEY: ("kms:Decrypt", "kms:GenerateDataKey"),
+    "AWS::ECR::Repository": ("ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"),
     "AWS::Kinesis::Stream": ("kinesis:GetRecords", "kinesis:PutRecord"),
     "AWS::SNS::Topic": ("sns:Publish",),
     "AWS::SQS::Queue": ("sqs:ReceiveMessage", "sqs:SendMessage"),

@@ -51,7 +51,7 @@ def key_policies_can_be_changed(key: Resource) -> Iterator[Hit]:
     fix="allow the service the missing actions in the key's policy; logs.REGION.amazonaws.com with a condition on the log groups",
     allowed="a statement of the key's policy for the service",
     source="https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html",
-    silences=("HP-POL-006",),
+    silences=("HP-POL-002", "HP-POL-006"),
 )
 def keys_are_open_for_services(model: Model) -> Iterator[Hit]:
     return _closed(model, at_once=True)
@@ -99,7 +99,7 @@ def _words(use: KeyUse) -> str:
     fix="take a key of your own, and allow the service kms:Decrypt and kms:GenerateDataKey* in its policy",
     allowed="a key of your own whose policy names the sending services",
     source="https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html",
-    silences=("HP-POL-006",),
+    silences=("HP-POL-002", "HP-POL-006"),
 )
 def keys_are_open_for_senders(model: Model) -> Iterator[Hit]:
     for one in key_uses(model):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.rules.catalogue.cases import REMOVED, Case, edited
-from tests.rules.catalogue.templates import Template, rules_of
+from tests.rules.catalogue.templates import Template, findings, rules_of
 from tests.rules.catalogue.test_refused_calls import ROOT, allow
 
 ARN = "arn:aws:{}:us-west-2:123456789012:{}"
@@ -323,3 +323,8 @@ def test_a_policy_for_another_log_group_lets_nobody_into_this_one(group: str, se
 def test_a_bucket_for_flow_logs_is_looked_at_first() -> None:
     changes = {key: value for key, value in flow("${Logs.Arn}", "${Logs.Arn}/AWSLogs/*").items() if not key.endswith("/2")}
     assert rules_of(edited(BASE, changes)) == ["HP-DLV-002"]
+
+
+def test_actions_of_another_service_in_the_policy_of_a_key_are_one_mistake() -> None:
+    found = findings(edited(BASE, {"Key/KeyPolicy/Statement/1/Action": ["sns:Publish"]}))
+    assert [one.rule for one in found if one.resource == "Key"] == ["HP-KEY-002"]

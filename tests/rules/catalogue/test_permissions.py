@@ -459,6 +459,30 @@ def test_a_policy_that_denies_counts() -> None:
     assert the_one(template).rule == "HP-PERM-001"
 
 
+def test_a_common_policy_that_denies_is_one_mistake_at_the_policy() -> None:
+    template = slurm()
+    template["Resources"]["Second"] = deepcopy(template["Resources"]["Role"])
+    denial = {"Effect": "Deny", "NotAction": "sts:*", "Resource": "*"}
+    outside = {**denial, "Condition": {"StringNotEquals": {"aws:RequestedRegion": "eu-west-1"}}}
+    template["Resources"]["Common"] = policy(outside)
+    properties(template, "Common")["Roles"] = [{"Ref": "Role"}, {"Ref": "Second"}]
+    properties(template, "Cluster")["InstanceGroups"][1]["ExecutionRole"] = {"Fn::GetAtt": ["Second", "Arn"]}
+    template["Resources"]["Cluster"]["DependsOn"] = "Common"
+    environment = Environment(region="us-west-2", account="123456789012")
+    model = Model([Document(name="t", body=raw_template(template), environment=environment)])
+    assert [one.resource for one in check(model) if one.rule == "HP-PERM-001"] == ["Common"]
+
+
+@pytest.mark.parametrize("effect", ["Allow", "Deny"])
+def test_the_policy_of_a_repository_may_deny_what_a_role_pulls(effect: str) -> None:
+    pull = ["ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
+    own = allow(pull, {"Fn::GetAtt": ["Images", "Arn"]})
+    template = granted(slurm(), own, allow("ecr:GetAuthorizationToken"))
+    document = {"Version": "2012-10-17", "Statement": [{"Effect": effect, "Principal": "*", "Action": pull}]}
+    template["Resources"]["Images"] = {"Type": "AWS::ECR::Repository", **KEPT, "Properties": {"RepositoryPolicyText": document}}
+    assert [one.resource for one in iam_findings(template)] == (["Images"] if effect == "Deny" else [])
+
+
 def test_separate_policies_count() -> None:
     template = without(slurm(), "ec2:DescribeSubnets")
     template["Resources"]["More"] = policy(allow("ec2:DescribeSubnets"))
