@@ -339,7 +339,8 @@ def _transformer(transformer: Value) -> Slips:
             message = f"the template has <{name}>, and InputPathsMap no {name}{f'; the nearest is {near}' if near else ''}"
             yield Slip(message, f"names of InputPathsMap: {listed(known_paths)}", ("InputTransformer", "InputTemplate"), template)
             return
-    if text.lstrip().startswith("{") and isinstance(from_json(re.sub(r"<[\w.-]{1,256}>", "0", text)), Slip):
+    filled = re.sub(r"<[\w.-]{1,256}>", "0", re.sub(r"([{,]\s*)<[\w.-]{1,256}>\s*:", r'\1"key":', text))
+    if text.lstrip().startswith("{") and isinstance(from_json(filled), Slip):
         message = "with values in the place of its variables, the template is no JSON"
         yield Slip(message, 'JSON such as {"state": <state>}', ("InputTransformer", "InputTemplate"), template)
 
