@@ -8,7 +8,7 @@ import pytest
 
 from hyperpod_constructs.analysis.schema.judge import violations
 from hyperpod_constructs.analysis.schema.resources import request_violations, schema_violations
-from hyperpod_constructs.analysis.schema.violation import Violation
+from hyperpod_constructs.analysis.schema.violation import Kind, Violation
 from hyperpod_constructs.templates.model import Model
 
 ROLE = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {"Statement": []}}}
@@ -372,3 +372,25 @@ def test_a_dynamic_reference_with_a_function_in_it_is_there(password: Any, wrong
     database = {"Engine": "mysql", "DBInstanceClass": "db.m6g.large", "AllocatedStorage": "20", "MasterUsername": "slurm"}
     found = judged("AWS::RDS::DBInstance", {**database, "ManageMasterUserPassword": True, "MasterUserPassword": password})
     assert [one.path for one in found] == [("MasterUserPassword",)] * wrong
+
+
+ZONES = {"Fn::Split": [",", {"Fn::ImportValue": "zones"}]}
+
+
+@pytest.mark.parametrize(
+    ("resource_type", "properties", "wrong"),
+    [
+        (SUBNET, subnet(AvailabilityZone={"Fn::GetAZs": ""}), ["AvailabilityZone"]),
+        (SUBNET, subnet(AvailabilityZone=ZONES), ["AvailabilityZone"]),
+        (SUBNET, subnet(AvailabilityZone={"Fn::Select": [0, ZONES]}), []),
+        (SUBNET, subnet(AvailabilityZone={"Fn::GetAtt": ["Vpc", "CidrBlockAssociations"]}), ["AvailabilityZone"]),
+        ("AWS::RDS::DBSubnetGroup", {"DBSubnetGroupDescription": "a", "SubnetIds": ZONES}, []),
+        (
+            "AWS::RDS::DBSubnetGroup",
+            {"DBSubnetGroupDescription": "a", "SubnetIds": {"Fn::GetAtt": ["Vpc", "VpcId"]}},
+            ["SubnetIds"],
+        ),
+    ],
+)
+def test_a_list_is_no_text_and_a_text_no_list(resource_type: str, properties: Any, wrong: list[str]) -> None:
+    assert [one.path[0] for one in judged(resource_type, properties) if one.kind is Kind.TYPE] == wrong

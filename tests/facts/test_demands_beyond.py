@@ -72,6 +72,13 @@ def zfs(option: str) -> dict[str, Any]:
     return {"Name": "papers", "VolumeType": "OPENZFS", "OpenZFSConfiguration": own}
 
 
+PEOPLE, STACK = "AWS::EKS::IdentityProviderConfig", "AWS::CloudFormation::Stack"
+
+
+def issued(address: str) -> dict[str, Any]:
+    return {"Type": "oidc", "ClusterName": "a", "Oidc": {"ClientId": "kubernetes", "IssuerUrl": address}}
+
+
 def told(*names: str, value: str = "a") -> dict[str, Any]:
     rules = tuple({"Name": name, "Value": value} for name in names)
     queue = {"Event": "s3:ObjectCreated:*", "Queue": "queue", "Filter": {"S3Key": {"Rules": rules}}}
@@ -93,6 +100,8 @@ def told(*names: str, value: str = "a") -> dict[str, Any]:
             {"BillingMode": "PAY_PER_REQUEST", "TableName": "a.b"},
         ),
         ("AWS::EC2::SecurityGroup", {"GroupName": "sg-home"}, {"GroupName": "home-sg-a"}),
+        (PEOPLE, issued("http://login.example.com"), issued("https://login.example.com")),
+        (STACK, {"TemplateURL": "https://github.com/a/b/blob/main/t.yaml"}, {"TemplateURL": "https://s3.amazonaws.com/a/t.yaml"}),
         ("AWS::SecretsManager::Secret", {"Name": "the password"}, {"Name": "slurm/accounting"}),
         ("AWS::StepFunctions::StateMachine", {"StateMachineName": "all checks"}, {"StateMachineName": "all.checks-(2)"}),
         ("AWS::StepFunctions::StateMachine", {"StateMachineName": "all/checks"}, {"StateMachineName": "prüfung"}),

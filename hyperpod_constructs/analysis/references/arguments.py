@@ -40,6 +40,8 @@ def _said(name: str, argument: Raw) -> tuple[str, str] | None:
         return "Fn::Split takes a delimiter, and then a text", "[DELIMITER, TEXT]"
     if name == "Fn::Select" and len(items) == 2 and not isinstance(items[0], dict) and as_int(_plain(items[0])) is None:
         return f"Fn::Select takes item {items[0]!r}", "a number, and then a list"
+    if name == "Fn::If" and len(items) == 3 and isinstance(items[0], dict):
+        return f"Fn::If decides by {next(iter(items[0]), 'nothing')}, and not by the name of a condition", "the name of a condition"
     if name in _LISTS_FIRST and len(items) == 2 and isinstance(items[1], list) and not isinstance(items[0], list):
         return f"{name} takes the list first", "[LIST, VALUE]"
     if name == "Fn::Contains" and len(items) == 2 and isinstance(items[0], str):

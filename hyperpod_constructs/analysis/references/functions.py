@@ -199,6 +199,9 @@ def _keys(call: Call) -> _Said:
     argument = call.argument
     if not isinstance(argument, list) or len(argument) != 3 or not isinstance(argument[0], str):
         return None
+    named = next((name for raw in argument[1:] for name in named_in(raw) if name in resources_of(call.template.raw)), None)
+    if named is not None:
+        return f"a key of mapping {argument[0]} comes from {named}, a resource", named, "a parameter, a pseudo parameter or a text"
     found: Value = call.template.mapping(argument[0])
     for raw in argument[1:]:
         keys = [as_str(one) for one in alternatives_of(call.template.resolver.resolve(raw))]

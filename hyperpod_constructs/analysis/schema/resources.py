@@ -13,6 +13,7 @@ from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import UNKNOWN, Text, Unknown, Value
 
 Found = tuple[Resource, Violation]
+_LISTS = ("Fn::Cidr", "Fn::GetAZs", "Fn::Split")
 
 
 def schema_violations(model: Model) -> tuple[Found, ...]:
@@ -61,8 +62,10 @@ def _properties(resource: Resource) -> Value:
     values, raw = resource.get(), resource.raw.get("Properties")
     if not isinstance(values, Mapping) or not isinstance(raw, dict):
         return values
-    written = {name for name, value in values.items() if isinstance(value, Unknown) and _is_written(raw.get(name))}
-    return {**values, **dict.fromkeys(written, Text((UNKNOWN,)))} if written else values
+    unknown = [name for name, value in values.items() if isinstance(value, Unknown)]
+    written = dict.fromkeys((name for name in unknown if _is_written(raw.get(name))), Text((UNKNOWN,)))
+    listed = {name: (UNKNOWN,) for name in unknown if _is_list_for_text(resource.type, name, raw.get(name))}
+    return {**values, **written, **listed} if written or listed else values
 
 
 def _is_written(raw: Raw) -> bool:
@@ -72,6 +75,13 @@ def _is_written(raw: Raw) -> bool:
         pieces = joined[1] if isinstance(joined, list) and len(joined) == 2 else None
         return isinstance(raw.get("Fn::Sub"), str) or (isinstance(pieces, list) and any(_is_dynamic(one) for one in pieces))
     return isinstance(raw, str)
+
+
+def _is_list_for_text(resource_type: str, name: str, raw: Raw) -> bool:
+    """Whether a function that gives a list, whatever it is given, stands in a property that is a text."""
+    node = (property_schema(resource_type) or {}).get("properties", {}).get(name)
+    is_text = isinstance(node, Mapping) and node.get("type") == "string"
+    return is_text and isinstance(raw, dict) and len(raw) == 1 and next(iter(raw)) in _LISTS
 
 
 def _is_dynamic(raw: Raw) -> bool:

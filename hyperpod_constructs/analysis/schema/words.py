@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from hyperpod_constructs.analysis.answers import Answer, any_of
+from hyperpod_constructs.facts.property_schemas import property_schema
 from hyperpod_constructs.templates.values import (
     ABSENT,
     Account,
@@ -61,13 +62,20 @@ def has_type(types: str | list[str], value: Value) -> Answer:
 
 def _has_type(name: str, value: Value) -> Answer:
     if isinstance(value, Reference) and value.attribute is not None:
-        return None
+        return _has_type_of_attribute(name, value.resource.type, value.attribute)
     if isinstance(value, Reference | Text):
         return {"string": True, "array": False, "object": False}.get(name)
     if name in ("array", "object"):
         return isinstance(value, tuple if name == "array" else Mapping)
     readers: dict[str, Callable[[Value], object]] = {"integer": as_int, "number": as_float, "boolean": as_bool, "string": as_str}
     return readers[name](value) is not None
+
+
+def _has_type_of_attribute(name: str, resource_type: str, attribute: str) -> Answer:
+    """Whether an attribute is a text or a list as the schema of its type says, where the other one is wanted: then surely not."""
+    node = (property_schema(resource_type) or {}).get("properties", {}).get(attribute)
+    kind = node.get("type") if isinstance(node, Mapping) else None
+    return False if (kind, name) in (("string", "array"), ("string", "object"), ("array", "string")) else None
 
 
 def is_one_of(choices: list[Any], value: Value) -> Answer:

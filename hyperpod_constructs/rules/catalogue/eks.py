@@ -285,14 +285,16 @@ def parts_name_the_cluster(one: Misnamed) -> Hit:
     fix="give EKS's node group a role of its own, and leave the entry out: HyperPod makes it",
     allowed=f"no access entry, or one of the type {NODE_ENTRY}",
     source=_PREREQUISITES,
-    silences=("HP-EKS-015", "HP-ROL-001"),
+    silences=("HP-ACC-006", "HP-EKS-015", "HP-ROL-001"),
 )
 def the_role_of_nodes_is_theirs(cluster: Cluster, eks: EksCluster) -> Iterator[Hit]:
     roles = {_role_key(group.get("ExecutionRole")) for group in cluster.groups} - {None}
     for entry in eks.access_entries:
         kind = as_str(entry.get("Type")) or STANDARD
         if _role_key(entry.get("PrincipalArn")) in roles and kind != NODE_ENTRY:
-            yield hit(entry, f"the role of HyperPod's nodes has an access entry of the type {kind}", "Type")
+            yield hit(
+                entry, f"the role of HyperPod's nodes has an access entry of the type {kind}", "Type", covers=eks.hyperpod_charts
+            )
     for nodes in eks.node_groups:
         role = _role_key(nodes.get("NodeRole"))
         if role in roles:
