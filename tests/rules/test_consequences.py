@@ -356,3 +356,24 @@ def test_what_puts_nothing_in_doubt_takes_no_place_among_the_causes(monkeypatch:
 
     rules = [rule("HP-ONE-001", whole), rule("HP-TWO-001", wide), rule("HP-TWO-002", follows)]
     assert {one.rule for one in check(Model.of({"t": slurm()}), rules=rules)} == {"HP-ONE-001", "HP-TWO-001"}
+
+
+SHARED = {"SpaceSharingSettings": {"SharingType": "Private"}}
+
+
+@pytest.mark.parametrize(
+    ("given", "rules"),
+    [
+        (SHARED, ["HP-SCH-007"]),
+        (
+            {"SpaceSharingSettings": {"SharingType": "Private"}, "OwnershipSettings": {"OwnerUserProfileName": "ada"}},
+            ["HP-DEP-002"],
+        ),
+        ({**SHARED, "OwnershipSettings": {"OwnerUserProfileName": {"Ref": "Ada"}}}, []),
+    ],
+)
+def test_an_order_is_not_judged_where_a_property_that_may_say_it_is_missing(given: Any, rules: list[str]) -> None:
+    domain = {"DomainId": "d-0123456789ab"}
+    desk = {"Type": "AWS::SageMaker::Space", "Properties": {**domain, "SpaceName": "desk", **given}}
+    ada = {"Type": "AWS::SageMaker::UserProfile", "Properties": {**domain, "UserProfileName": "ada"}}
+    assert [one.rule for one in findings(edited(slurm(), {"Desk": desk, "Ada": ada})) if one.resource == "Desk"] == rules

@@ -13,8 +13,9 @@ from hyperpod_constructs.facts.instance_types import impossible, is_instance_typ
 from hyperpod_constructs.facts.property_schemas import has_schema, known_types, regions_without
 from hyperpod_constructs.facts.schema import schema_date, type_facts
 from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.rule import Check, error, warning
+from hyperpod_constructs.rules.rule import ORDER, Check, error, warning
 from hyperpod_constructs.templates.model import Model
+from hyperpod_constructs.templates.values import ABSENT
 
 _REFERENCE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html"
 _REFUSED = "CloudFormation or the service refuses the resource, and the stack rolls back"
@@ -29,7 +30,9 @@ def _hit(found: Found) -> Hit:
     resource, one = found
     # Of properties that are not taken together, one is too many, whatever is in it.
     own = (one.path,) if one.kind is Kind.TOGETHER else ()
-    doubts = tuple((resource, path) for path in (*own, *one.doubts))
+    # What is missing may be the reference that says the order.
+    order = (ORDER,) if one.found is ABSENT else ()
+    doubts = tuple((resource, path) for path in (*own, *one.doubts, *order))
     return Hit(resource, one.path, one.message, one.found, one.allowed, about=one.about, doubts=doubts)
 
 
