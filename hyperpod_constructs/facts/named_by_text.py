@@ -92,6 +92,10 @@ USES: Mapping[str, Mapping[str, str]] = {
         "DBProxyName": "AWS::RDS::DBProxy",
     },
     "AWS::SageMaker::App": {"UserProfileName": "AWS::SageMaker::UserProfile"},
+    "AWS::SageMaker::Cluster": {
+        f"{groups}/*/ScheduledUpdateConfig/DeploymentConfig/AutoRollbackConfiguration/*/AlarmName": "AWS::CloudWatch::Alarm"
+        for groups in ("InstanceGroups", "RestrictedInstanceGroups")
+    },
     "AWS::SageMaker::Domain": {
         f"{settings}/{app}AppSettings/CustomImages/*/{key}": owner
         for settings in ("DefaultUserSettings", "DefaultSpaceSettings")

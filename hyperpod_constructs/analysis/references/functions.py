@@ -10,7 +10,7 @@ from hyperpod_constructs.analysis.references.arguments import doubled, wrong_sha
 from hyperpod_constructs.analysis.references.choices import allowed_values
 from hyperpod_constructs.analysis.references.list_arguments import of_other_kind
 from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, once
-from hyperpod_constructs.analysis.references.splits import of_a_pair, of_an_arn, pair_of
+from hyperpod_constructs.analysis.references.splits import of_a_pair, of_an_address, of_an_arn, pair_of
 from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
 from hyperpod_constructs.facts.template_parts import EXTENSIONS, LOOP, OF_EXTENSIONS
 from hyperpod_constructs.facts.zones import MOST_ZONES
@@ -85,7 +85,7 @@ def _judged(call: Call) -> Iterator[Misreference]:
         resolve = call.template.resolver.resolve
         said = _JUDGES[call.name]([resolve(one) for one in call.argument]) if call.name != "Fn::FindInMap" else _keys(call)
         if call.name == "Fn::Select":
-            judges = (_of_few_blocks, _of_few_zones, _undivided, of_a_pair, of_an_arn)
+            judges = (_of_few_blocks, _of_few_zones, _undivided, of_a_pair, of_an_arn, of_an_address)
             said = said or next((found for judge in judges if (found := judge(call, call.argument)) is not None), None)
         if said is not None and (call.sure or call.name == "Fn::Cidr"):
             yield call.mistake(said[0], said[1], said[2])

@@ -15,10 +15,12 @@ from hyperpod_constructs.analysis.schema.violation import quoted
 from hyperpod_constructs.facts.template_parts import PAIRS
 from hyperpod_constructs.templates.globs import Digits, Segment
 from hyperpod_constructs.templates.raw import Raw
-from hyperpod_constructs.templates.values import Value, as_int, as_str
+from hyperpod_constructs.templates.values import Reference, Value, as_int, as_str
 
 _OPEN = "\ufffc"
 """Stands for a field that only the deployment knows; it has no slash and no colon."""
+_ADDRESSES = ("Url", "URL", "Uri", "URI", "IssuerUrl", "Endpoint")
+"""The ends of attributes that may be addresses with a scheme."""
 _FIXED = ("the beginning of each ARN", "the partition", "the service")
 """The first fields of an ARN, which name no resource."""
 
@@ -65,6 +67,19 @@ def pair_of(call: Call, items: Raw) -> str | None:
     parts = named.split(".", 1) if isinstance(named, str) else named
     resource = call.template.by_id.get(str(parts[0])) if isinstance(parts, list) and len(parts) == 2 else None
     return None if resource is None or not isinstance(parts, list) else PAIRS.get((resource.type, str(parts[1])))
+
+
+def of_an_address(call: Call, argument: Sequence[Raw]) -> tuple[str, Value, str] | None:
+    """The scheme of an address, where what is behind it is meant: nothing takes `https:`."""
+    divided = argument[1].get("Fn::Split") if isinstance(argument[1], dict) else None
+    resolve = call.template.resolver.resolve
+    if not isinstance(divided, list) or len(divided) != 2 or as_int(resolve(argument[0])) != 0:
+        return None
+    source = resolve(divided[1])
+    is_address = isinstance(source, Reference) and (source.attribute or "").endswith(_ADDRESSES)
+    if not is_address or as_str(resolve(divided[0])) not in ("//", "://"):
+        return None
+    return f"item 0 of {quoted(source)} is the scheme, https", 0, "1: what is behind the scheme"
 
 
 def _written(source: Value) -> str | None:

@@ -166,6 +166,7 @@ OF_KINDS = {
     },
     "Conditions": {"Asked": {"Fn::Equals": [{"Ref": "Text"}, "x"]}},
     "Resources": {
+        "Control": {"Type": "AWS::EKS::Cluster"},
         "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}},
         "Nested": {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "https://s3.amazonaws.com/b/t.yaml"}},
     },
@@ -193,6 +194,22 @@ def test_a_function_gives_the_kind_of_value_that_another_takes(value: Any, wrong
     found = wrong_calls(Model.of({"t": {**OF_KINDS, "Outputs": {"It": {"Value": value}}}}))
     assert len(found) == (wrong is not None)
     assert wrong is None or wrong in found[0].message
+
+
+@pytest.mark.parametrize(
+    ("index", "delimiter", "attribute", "wrong"),
+    [
+        (0, "//", "OpenIdConnectIssuerUrl", True),
+        (0, "://", "Endpoint", True),
+        (1, "//", "OpenIdConnectIssuerUrl", False),
+        (0, "/", "OpenIdConnectIssuerUrl", False),
+        (0, "//", "CertificateAuthorityData", False),
+    ],
+)
+def test_the_scheme_of_an_address_is_no_name(index: int, delimiter: str, attribute: str, wrong: bool) -> None:
+    value = {"Fn::Select": [index, {"Fn::Split": [delimiter, {"Fn::GetAtt": ["Control", attribute]}]}]}
+    found = wrong_calls(Model.of({"t": {**OF_KINDS, "Outputs": {"It": {"Value": value}}}}))
+    assert [("the scheme" in one.message) for one in found] == [True] * wrong
 
 
 CLUSTER_ARN = {"Fn::GetAtt": ["Cluster", "ClusterArn"]}
