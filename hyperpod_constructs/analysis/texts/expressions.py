@@ -17,7 +17,7 @@ from hyperpod_constructs.templates.values import Value
 
 _INNER = ("Branches", "ItemProcessor", "Iterator")
 _DEEPEST = 20
-_LITERAL = re.compile(r"\$\$?(?:[.\[].*)?")
+_LITERAL = re.compile(r"\$\$?(?=[.\[]|$)(?:\[[^\]]*\]|\S)*")
 _FUNCTION = re.compile(r"States\.\w+(?=\()")
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 _TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`|/\*.*?\*/|[()\[\]{}\"'`]", re.DOTALL)

@@ -140,6 +140,15 @@ def test_fails_mistake_in_machine(rule: str, path: str, value: Any, message: str
 
 
 @pytest.mark.parametrize(
+    ("text", "count"), [("$.a", 1), ("$", 1), ("$.a[?(@.b == 1)].c", 1), ("$['a b']", 1), ("$.a + 1", 0), ("$5", 0)]
+)
+def test_a_text_is_taken_for_a_path_where_it_is_one(text: str, count: int) -> None:
+    task = {"Type": "Task", "Resource": "arn:aws:lambda:us-west-2:111122223333:function:a", "Parameters": {"a": text}, "End": True}
+    machine = resource(MACHINE, RoleArn=ROLE, Definition={"StartAt": "A", "States": {"A": task}})
+    assert [one.rule for one in findings({"Resources": {"M": machine}}, rules="HP-TXT")] == ["HP-TXT-011"] * count
+
+
+@pytest.mark.parametrize(
     ("call", "count"),
     [
         ("bedrock:invokeModel.waitForTaskToken", 0),
