@@ -206,6 +206,9 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
         "ProjectName": _kind("the name of a project", CodeBuild_Project=(None,)),
         "StateMachineArn": _kind("the ARN of a state machine", StepFunctions_StateMachine=(None, "Arn")),
     },
+    "AWS::ECS::CapacityProvider": {
+        "AutoScalingGroupArn": _kind("an Auto Scaling group", AutoScaling_AutoScalingGroup=(None, "AutoScalingGroupARN")),
+    },
     "AWS::CloudFormation::LambdaHook": {"LambdaFunction": _FUNCTION},
     "AWS::CloudFormation::Macro": {"FunctionName": _FUNCTION},
     "AWS::Lambda::Alias": {"FunctionName": _FUNCTION},

@@ -15,8 +15,9 @@ THINGS = """
     Llm: {Type: AWS::SageMaker::Model}, Config: {Type: AWS::SageMaker::EndpointConfig},
     Template: {Type: AWS::EC2::LaunchTemplate}, Bucket: {Type: AWS::S3::Bucket},
     Role: {Type: AWS::IAM::Role}, Relay: {Type: AWS::Lambda::Function}, Topic: {Type: AWS::SNS::Topic},
-    Code: {Type: AWS::SageMaker::CodeRepository},
+    Code: {Type: AWS::SageMaker::CodeRepository}, Machines: {Type: AWS::AutoScaling::AutoScalingGroup},
     Chat: {Type: AWS::SageMaker::Endpoint}, Setup: {Type: AWS::SageMaker::NotebookInstanceLifecycleConfig},"""
+GROUP_OF_PROVIDER = "AutoScalingGroupProvider: {AutoScalingGroupArn: !%s}"
 
 
 @pytest.mark.parametrize(
@@ -63,6 +64,8 @@ def test_a_property_takes_some_kinds(kind: str, name: str, right: tuple[str, ...
 @pytest.mark.parametrize(
     ("kind", "place", "right", "wrong"),
     [
+        ("AWS::ECS::CapacityProvider", GROUP_OF_PROVIDER, "Ref Machines", "GetAtt Machines.LaunchConfigurationName"),
+        ("AWS::ECS::CapacityProvider", GROUP_OF_PROVIDER, "GetAtt Machines.AutoScalingGroupARN", "Ref Group"),
         ("AWS::EKS::Nodegroup", "LaunchTemplate: {Id: !%s}", "Ref Template", "GetAtt Template.LatestVersionNumber"),
         ("AWS::EKS::Nodegroup", "LaunchTemplate: {Version: !%s}", "GetAtt Template.LatestVersionNumber", "Ref Template"),
         ("AWS::EC2::Instance", "LaunchTemplate: {LaunchTemplateId: !%s}", "Ref Template", "GetAtt Template.LatestVersionNumber"),
