@@ -77,6 +77,7 @@ def image(name: str) -> dict[str, Any]:
         ("AWS::SSM::Association", aimed("tags:team"), aimed("tag:team")),
         ("AWS::CloudTrail::Trail", sent("arn:aws:s3:::data"), sent("arn:aws:s3:::data/")),
         ("AWS::CloudTrail::Trail", sent("arn:aws:s3:::data"), sent("arn:aws:s3")),
+        ("AWS::CloudTrail::Trail", sent("arn:aws-us-gov:s3:::data"), sent("arn:aws-us-gov:s3:::")),
         ("AWS::CodePipeline::Pipeline", {"Triggers": ({},), "PipelineType": "V1"}, {"Triggers": ({},), "PipelineType": "V2"}),
         (ANOMALIES, compared("GREATER_THAN"), compared("GREATER_THAN_OR_EQUAL")),
         (IMAGES, image("training"), image("training-{{imagebuilder:buildDate}}")),
