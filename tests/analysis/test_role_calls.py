@@ -48,6 +48,13 @@ def test_a_build_writes_artifacts_where_it_has_some(outputs: str, writes: bool) 
     assert ("s3:GetObject" in found, "s3:PutObject" in found) == (True, writes)
 
 
+@pytest.mark.parametrize(("outputs", "writes"), [("OutputArtifacts: [{Name: image}]", True), ("OutputArtifacts: []", False)])
+def test_a_build_uses_its_key_where_it_has_artifacts(outputs: str, writes: bool) -> None:
+    keyed = "EncryptionKey: !GetAtt Key.Arn, Artifacts: {Type: CODEPIPELINE}, ServiceRole"
+    resources = BUILDS.format(outputs).replace("ServiceRole", keyed, 1)
+    assert ("kms:GenerateDataKey" in actions(calls(f"{resources}, Key: {{Type: AWS::KMS::Key}}"))) is writes
+
+
 SERVER = """Server: {{Type: AWS::SageMaker::MlflowTrackingServer, Properties: {{RoleArn: !GetAtt Role.Arn,
   AutomaticModelRegistration: {}}}}}"""
 
