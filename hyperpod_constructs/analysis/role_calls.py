@@ -21,7 +21,7 @@ from hyperpod_constructs.templates.model import Model, Resource, resource_of, ta
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Reference, Text, Value, as_str, joined, parts_of
 
 _FUNCTION, _QUEUE, _REPOSITORY = "AWS::Lambda::Function", "AWS::SQS::Queue", "AWS::ECR::Repository"
-_PARAMETER, _WORKSPACE = "AWS::SSM::Parameter", "AWS::APS::Workspace"
+_PARAMETER, _WORKSPACE, _LOG_GROUP = "AWS::SSM::Parameter", "AWS::APS::Workspace", "AWS::Logs::LogGroup"
 _ADDRESS = re.compile(r"https://sqs\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/(\d{12})/([\w.-]+)")
 _FORMED = re.compile(r"(\{\w*\}|\*)")
 _IMAGE = re.compile(r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/([^:@]+)(?:[:@].*)?")
@@ -127,6 +127,8 @@ def arn_on(target: End, on: str, beside: Mapping[str, Value] | None = None) -> V
         value = Reference(key, "Arn") if key is not None else value
     elif word == "secretsmanager":
         value = _whole(value)
+    elif word == "logs":
+        value = _group(target)
     kind = kind_of(value)
     if word.startswith("arn:"):
         return None if kind or (as_str(value) or "").startswith(("arn:", "s3:")) else _filled(target, value, on, beside)
@@ -214,6 +216,15 @@ def _whole(value: Value) -> Value:
     if isinstance(value, Text):
         return value.parts[0] if isinstance(value.parts[0], Reference) else UNKNOWN
     return ":".join(value.split(":")[:7]) if isinstance(value, str) else value
+
+
+def _group(target: End) -> Value:
+    """The ARN of a log group without the end that stands for its streams."""
+    value, group = target.value, resource_of(target.value, _LOG_GROUP)
+    if group is not None and isinstance(value, Reference) and value.attribute == "Arn":
+        return arn_at(target.resource, "logs", joined(["log-group:", Reference(group)]))
+    *parts, last = parts_of(value)
+    return joined([*parts, last.removesuffix(":*") if isinstance(last, str) else last])
 
 
 def _secret(target: End) -> Value | None:

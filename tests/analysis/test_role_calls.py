@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hyperpod_constructs.analysis.iam import role_facts
 from hyperpod_constructs.analysis.role_calls import called
 from hyperpod_constructs.templates.values import shown
 from tests.templates.models import model_of
@@ -53,6 +54,32 @@ def test_a_build_uses_its_key_where_it_has_artifacts(outputs: str, writes: bool)
     keyed = "EncryptionKey: !GetAtt Key.Arn, Artifacts: {Type: CODEPIPELINE}, ServiceRole"
     resources = BUILDS.format(outputs).replace("ServiceRole", keyed, 1)
     assert ("kms:GenerateDataKey" in actions(calls(f"{resources}, Key: {{Type: AWS::KMS::Key}}"))) is writes
+
+
+TRAIL = """{Resources: {Lines: {Type: AWS::Logs::LogGroup}, Others: {Type: AWS::Logs::LogGroup},
+  Role: {Type: AWS::IAM::Role, Properties: {Policies: [{PolicyDocument: {Statement: [
+    {Effect: Allow, Action: 'logs:*', Resource: <policy>}]}}]}},
+  Trail: {Type: AWS::CloudTrail::Trail, Properties: {
+    CloudWatchLogsRoleArn: !GetAtt Role.Arn, CloudWatchLogsLogGroupArn: <group>}}}}"""
+
+
+HERE = "arn:aws:logs:${AWS::Region}:${AWS::AccountId}:log-group:"
+
+
+@pytest.mark.parametrize("group", ["!GetAtt Lines.Arn", f"!Sub '{HERE}${{Lines}}:*'"])
+@pytest.mark.parametrize(
+    ("policy", "refused"),
+    [
+        ("!GetAtt Lines.Arn", False),
+        (f"!Sub '{HERE}${{Lines}}:log-stream:*'", False),
+        ("!GetAtt Others.Arn", True),
+        (f"!Sub '{HERE}${{Others}}:log-stream:*'", True),
+    ],
+)
+def test_a_trail_writes_streams_of_its_group(group: str, policy: str, refused: bool) -> None:
+    (call,) = called(model_of(TRAIL.replace("<group>", group).replace("<policy>", policy)))
+    assert call.task.actions == ("logs:CreateLogStream", "logs:PutLogEvents")
+    assert (role_facts(call.role).may("logs:PutLogEvents", call.arn) is False) is refused
 
 
 SERVER = """Server: {{Type: AWS::SageMaker::MlflowTrackingServer, Properties: {{RoleArn: !GetAtt Role.Arn,
