@@ -146,8 +146,9 @@ def _words(statement: Statement, operator: str, name: str, value: Value) -> str 
     key = key_of(name)
     if key is None:
         return _unknown(name) or _of_wildcards(operator, value)
-    found = _of_type(operator, name, key) or _of_form(name, key, value) or _of_wildcards(operator, value)
-    found = found or _of_values(operator, name, value) or _never(operator, name, value)
+    given = taken_apart(operator)[0] != "null"
+    found = _of_type(operator, name, key) or (_of_form(name, key, value) if given else None) or _of_wildcards(operator, value)
+    found = found or (_of_values(operator, name, value) if given else None) or _never(operator, name, value)
     return found or _idle(statement, operator, name) or _untrusting(statement, operator, name)
 
 

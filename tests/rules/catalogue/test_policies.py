@@ -185,6 +185,12 @@ CASES = [
     Case(
         NEVER,
         slurm(),
+        condition("StringEquals", "s3:x-amz-server-side-encryption", "false", "s3:PutObject"),
+        condition("Null", "s3:x-amz-server-side-encryption", "false", "s3:PutObject"),
+    ),
+    Case(
+        NEVER,
+        slurm(),
         condition("DateLessThan", "aws:CurrentTime", "2024-12-31T00:00:00Z"),
         condition("DateGreaterThan", "aws:CurrentTime", "2024-12-31T00:00:00Z"),
     ),
