@@ -29,7 +29,7 @@ Schema: TypeAlias = Mapping[str, Any]
 
 FORMATS: Mapping[str, tuple[str, str]] = {
     "AWS::ACM::Certificate.Arn": (r"arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/.+", "the ARN of a certificate"),
-    "AWS::EC2::Image.Id": (r"ami-([0-9a-z]{8}|[0-9a-z]{17})", "the id of an image, such as ami-0123456789abcdef0"),
+    "AWS::EC2::Image.Id": (r"ami-([0-9a-z]{8}|[0-9a-z]{17})|resolve:ssm:.+", "the id of an image, such as ami-0123456789abcdef0"),
     "AWS::EC2::SecurityGroup.Id": (
         r"sg-([0-9a-fA-F]{8}|[0-9a-fA-F]{17})",
         "the id of a security group, such as sg-0123456789abcdef0",

@@ -32,6 +32,9 @@ def reference(name: str, attribute: str | None = None) -> Reference:
         ("ipv4-network", "10.0.0.0", False),
         ("AWS::EC2::VPC.Id", "vpc-0123456789abcdef0", True),
         ("AWS::EC2::VPC.Id", "subnet-0123456789abcdef0", False),
+        ("AWS::EC2::Image.Id", "ami-0123456789abcdef0", True),
+        ("AWS::EC2::Image.Id", "resolve:ssm:/images/golden:3", True),
+        ("AWS::EC2::Image.Id", "ssm:/images/golden", False),
         ("of-somebody", "anything", None),
     ],
 )
