@@ -36,7 +36,7 @@ from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Tex
 
 _Place = tuple[str | int, ...]
 _FILE_SYSTEM, _ASSOCIATION = "AWS::EFS::FileSystem", "AWS::EKS::PodIdentityAssociation"
-_OF_PRINCIPAL = "aws:principaltag/"
+_OF_PRINCIPAL, _CONTEXT = "aws:principaltag/", "kms:encryptioncontext:"
 _OF_ASSOCIATION = {"kubernetes-namespace": "Namespace", "kubernetes-service-account": "ServiceAccount"}
 """The tags of sessions of pods, with the property of an association that gives them."""
 _OF_MOUNTS: Context = {"elasticfilesystem:accessedviamounttarget": "true"}
@@ -145,9 +145,9 @@ def _holders(policy: Resource) -> list[Resource] | None:
 def _words(statement: Statement, operator: str, name: str, value: Value) -> str | None:
     key = key_of(name)
     if key is None:
-        return _unknown(name) or _of_wildcards(operator, value)
+        return _unknown(name) or _of_wildcards(operator, name, value)
     given = taken_apart(operator)[0] != "null"
-    found = _of_type(operator, name, key) or (_of_form(name, key, value) if given else None) or _of_wildcards(operator, value)
+    found = _of_type(operator, name, key) or (_of_form(name, key, value) if given else None) or _of_wildcards(operator, name, value)
     found = found or (_of_values(operator, name, value) if given else None) or _never(operator, name, value)
     return found or _idle(statement, operator, name) or _untrusting(statement, operator, name)
 
@@ -264,8 +264,10 @@ def _of_values(operator: str, name: str, value: Value) -> str | None:
     return None
 
 
-def _of_wildcards(operator: str, value: Value) -> str | None:
-    """A wildcard that an operator takes for a character."""
+def _of_wildcards(operator: str, name: str, value: Value) -> str | None:
+    """A wildcard that an operator takes for a character; an encryption context has any characters."""
+    if name.lower().startswith(_CONTEXT):
+        return None
     base = taken_apart(operator)[0]
     found = [one for one in listed(value) if base.startswith("string") and "equals" in base and _has_wildcard(one)]
     if not found:

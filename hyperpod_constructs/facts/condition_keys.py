@@ -117,12 +117,25 @@ def is_of_requests(name: str) -> bool:
 
 @cache
 def is_taken(action: str, key: str) -> bool | None:
-    """Whether the calls of an action have a key; `None` for an action that is not known."""
+    """Whether the calls of an action have a key; `None` for an action that is not known, or a key that no action is said to have.
+
+    Calls of `states:InvokeHTTPEndpoint` have such keys.
+
+    Source: https://docs.aws.amazon.com/step-functions/latest/dg/call-https-apis.html (as of 2026-11-28)
+    """
     prefix, _, name = action.lower().partition(":")
-    if prefix == _GLOBAL or not is_listed(prefix):
+    if prefix == _GLOBAL or not is_listed(prefix) or key.lower() in _without_actions(prefix):
         return None
     found = _service(prefix).actions.get(name)
     return None if found is None else any(_is_named(one, key.lower()) for one in found)
+
+
+@cache
+def _without_actions(service: str) -> frozenset[str]:
+    """The keys that the reference lists for a service, and for none of its actions."""
+    found = _service(service)
+    taken = {name for names in found.actions.values() for name in names}
+    return frozenset(key.name.lower() for key in found.keys if key.name not in taken)
 
 
 def _is_named(name: str, lowered: str) -> bool:

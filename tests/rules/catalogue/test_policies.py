@@ -185,6 +185,18 @@ CASES = [
     Case(
         NEVER,
         slurm(),
+        condition("StringEquals", "states:StateMachineQualifier", "a", "states:InvokeHTTPEndpoint"),
+        condition("StringEquals", "states:HTTPMethod", "GET", "states:InvokeHTTPEndpoint"),
+    ),
+    Case(
+        NEVER,
+        slurm(),
+        condition("StringEquals", "kms:ViaService", "s3.*", "kms:Decrypt"),
+        condition("StringEquals", "kms:EncryptionContext:SourceArn", "arn:aws:logs:us-west-2:111122223333:*", "kms:Decrypt"),
+    ),
+    Case(
+        NEVER,
+        slurm(),
         condition("StringEquals", "s3:x-amz-server-side-encryption", "false", "s3:PutObject"),
         condition("Null", "s3:x-amz-server-side-encryption", "false", "s3:PutObject"),
     ),
