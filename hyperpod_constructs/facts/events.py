@@ -145,6 +145,7 @@ Source: https://docs.aws.amazon.com/eventbridge/latest/ref/events.html
 
 _JOB_STATUS = ("InProgress", "Completed", "Failed", "Stopping", "Stopped")
 _CLUSTER_STATUS = ("Creating", "Deleting", "Failed", "InService", "RollingBack", "SystemUpdating", "Updating")
+_PIPELINE = ("STARTED", "SUCCEEDED", "FAILED", "CANCELED")
 EVENT_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     CLUSTER_STATE: {"ClusterStatus": _CLUSTER_STATUS},
     NODE_HEALTH: {"HealthSummary/HealthStatus": (HEALTHY, UNHEALTHY)},
@@ -165,6 +166,20 @@ EVENT_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "Step Functions Execution Status Change": {
         "status": ("RUNNING", "SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED", "PENDING_REDRIVE")
     },
+    "Backup Job State Change": {
+        "state": (*("CREATED", "PENDING", "RUNNING", "ABORTING", "ABORTED", "COMPLETED", "FAILED", "EXPIRED"), "PARTIAL")
+    },
+    "Copy Job State Change": {"state": ("CREATED", "RUNNING", "COMPLETED", "FAILED", "PARTIAL")},
+    "Restore Job State Change": {"status": ("PENDING", "RUNNING", "COMPLETED", "ABORTED", "FAILED")},
+    "Batch Job State Change": {
+        "status": ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"),
+    },
+    "CodePipeline Pipeline Execution State Change": {"state": (*_PIPELINE, "RESUMED", "STOPPING", "STOPPED", "SUPERSEDED")},
+    "CodePipeline Stage Execution State Change": {"state": (*_PIPELINE, "RESUMED", "STOPPING", "STOPPED")},
+    "CodePipeline Action Execution State Change": {"state": (*_PIPELINE, "ABANDONED")},
+    "AWS Health Event": {"eventTypeCategory": ("issue", "accountNotification", "scheduledChange", "investigation")},
+    "EC2 Spot Instance Interruption Warning": {"instance-action": ("hibernate", "stop", "terminate")},
+    "ECR Image Action": {"action-type": ("PUSH", "DELETE"), "result": ("SUCCESS", "FAILURE")},
 }
 """Fields of `detail` with fixed words, by the type of the event.
 
@@ -172,7 +187,15 @@ Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeCl
 https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeTrainingJob.html,
 https://docs.aws.amazon.com/sagemaker/latest/dg/automating-sagemaker-with-eventbridge.html,
 https://docs.aws.amazon.com/codebuild/latest/APIReference/API_Build.html,
-https://docs.aws.amazon.com/datasync/latest/userguide/API_DescribeTaskExecution.html and
+https://docs.aws.amazon.com/datasync/latest/userguide/API_DescribeTaskExecution.html,
+https://docs.aws.amazon.com/aws-backup/latest/devguide/API_DescribeBackupJob.html,
+https://docs.aws.amazon.com/aws-backup/latest/devguide/API_DescribeCopyJob.html,
+https://docs.aws.amazon.com/aws-backup/latest/devguide/API_DescribeRestoreJob.html,
+https://docs.aws.amazon.com/batch/latest/APIReference/API_JobDetail.html,
+https://docs.aws.amazon.com/codepipeline/latest/userguide/detect-state-changes-cloudwatch-events.html,
+https://docs.aws.amazon.com/health/latest/ug/aws-health-events-eventbridge-schema.html,
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html,
+https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-eventbridge.html and
 https://docs.aws.amazon.com/eventbridge/latest/ref/events.html
 """
 

@@ -446,6 +446,13 @@ def test_mistake(base: str, rule: str, path: str, value: Any, said: str) -> None
     [
         ("aws.datasync", "DataSync Task Execution State Change", "State", "ERROR", "FAILED"),
         ("aws.codebuild", "CodeBuild Build State Change", "build-status", "FAILED", "FAIL"),
+        ("aws.backup", "Backup Job State Change", "state", "FAILED", "failed"),
+        ("aws.backup", "Restore Job State Change", "status", "ABORTED", "EXPIRED"),
+        ("aws.batch", "Batch Job State Change", "status", "RUNNABLE", "Runnable"),
+        ("aws.codepipeline", "CodePipeline Pipeline Execution State Change", "state", "SUPERSEDED", "SUCCESS"),
+        ("aws.health", "AWS Health Event", "eventTypeCategory", "scheduledChange", "SCHEDULED_CHANGE"),
+        ("aws.ec2", "EC2 Spot Instance Interruption Warning", "instance-action", "terminate", "TERMINATE"),
+        ("aws.ecr", "ECR Image Action", "result", "SUCCESS", "SUCCEEDED"),
     ],
 )
 def test_the_state_in_an_event_is_one_of_its_service(source: str, kind: str, field: str, right: str, wrong: str) -> None:
