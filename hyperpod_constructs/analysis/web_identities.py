@@ -20,6 +20,7 @@ _ISSUER = "OpenIdConnectIssuerUrl"
 PROVIDER, CLUSTER = "AWS::IAM::OIDCProvider", "AWS::EKS::Cluster"
 _WILD = re.compile(r"[*?]")
 _FEDERATED = re.compile(r'"Federated"\s*:\s*"\$\{(\w+)\}"')
+_BEGIN = re.compile(rf"^({SUBJECT}|system:|repo:)")
 _OF_POD = re.compile(rf"{SUBJECT}[a-z0-9-]+:[a-z0-9.-]+")
 
 
@@ -28,11 +29,15 @@ def trust_of(role: Resource) -> Iterator[Statement]:
     yield from statements_of(role.get("AssumeRolePolicyDocument")) or ()
 
 
-def claims_of(statement: Statement) -> Iterator[tuple[str, Value]]:
-    """The keys of its conditions, with their values."""
+def claims_of(statement: Statement, *, like: bool = False) -> Iterator[tuple[str, Value]]:
+    """The keys of its conditions, with their values.
+
+    :param like: only of those in which `*` is any text.
+    """
     conditions = at(statement.raw, "Condition")
-    for keys in conditions.values() if isinstance(conditions, Mapping) else ():
-        yield from keys.items() if isinstance(keys, Mapping) else ()
+    for operator, keys in conditions.items() if isinstance(conditions, Mapping) else ():
+        if not like or operator.lower().removesuffix("ifexists").endswith("stringlike"):
+            yield from keys.items() if isinstance(keys, Mapping) else ()
 
 
 def names_provider(value: Value) -> bool:
@@ -124,10 +129,17 @@ def takes_every_identity(role: Resource) -> bool:
         known = conditions is ABSENT or (
             isinstance(conditions, Mapping) and all(isinstance(keys, Mapping) for keys in conditions.values())
         )
-        asked = any(not key.endswith((":aud", ":iss")) for key, _ in claims_of(one))
+        told = {key for key, value in claims_of(one, like=True) if _is_any(key, value)}
+        asked = any(not key.endswith((":aud", ":iss")) and key not in told for key, _ in claims_of(one))
         if principal is not ABSENT and names_provider(principal) and one.effect == "Allow" and known and not asked:
             return True
     return False
+
+
+def _is_any(key: str, value: Value) -> bool:
+    """Whether a claim takes every subject of its provider: all pods of a cluster, or all repositories of the world."""
+    texts = [as_str(one) for one in listed(value)] if key.endswith(":sub") else []
+    return any(one is not None and "*" in one and not _BEGIN.sub("", one).strip("*:/") for one in texts)
 
 
 def mistake_in_claims(role: Resource) -> str | None:

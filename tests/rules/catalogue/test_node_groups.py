@@ -323,6 +323,12 @@ CASES = [
     Case(
         "HP-WID-004",
         BASE,
+        {f"{TRUST}/Condition": {"StringLike": {f"{ISSUER}:sub": "system:serviceaccount:*:*"}}},
+        {f"{TRUST}/Condition": {"StringLike": {f"{ISSUER}:sub": "system:serviceaccount:*:fsx-csi-controller-sa"}}},
+    ),
+    Case(
+        "HP-WID-004",
+        BASE,
         {f"{TRUST}/Condition": REMOVED},
         {f"{TRUST}/Condition": {"StringEquals": {"Fn::GetAtt": ["Control", "Arn"]}}},
     ),
