@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.documents import Written, written
 from hyperpod_constructs.analysis.policy_document import Call, Statement
-from hyperpod_constructs.facts.policies import CLOSED, OPEN_KEYS
+from hyperpod_constructs.facts.policies import CLOSED, OPEN_KEYS, OPEN_TAGS
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_str, at
 
@@ -48,7 +48,7 @@ def _says_whose(condition: object) -> bool:
     if not isinstance(condition, Mapping):
         return True
     keys = [key.lower() for each in condition.values() for key in (each if isinstance(each, Mapping) else ("?",))]
-    return any(key not in OPEN_KEYS for key in keys)
+    return any(key not in OPEN_KEYS and not key.startswith(OPEN_TAGS) for key in keys)
 
 
 def locks_out(statement: Statement, bucket: Value) -> bool:

@@ -125,11 +125,21 @@ Source: https://docs.aws.amazon.com/sns/latest/dg/sns-security-best-practices.ht
 https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-overview.html
 """
 
+OPEN_TAGS = ("aws:principaltag/", "aws:requesttag/", "aws:resourcetag/")
+"""The begins of keys with a tag: whoever calls sets those of a principal and of a request, in any account.
+
+Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html
+"""
+
 OPEN_KEYS = frozenset(
     (
+        "aws:currenttime",
+        "aws:epochtime",
         "aws:multifactorauthpresent",
+        "aws:principaltype",
         "aws:requestedregion",
         "aws:securetransport",
+        "aws:tagkeys",
         "aws:useragent",
         "kms:encryptionalgorithm",
         "kms:grantisforawsresource",

@@ -359,11 +359,15 @@ def permission(**properties: Any) -> dict[str, Any]:
 
 OPEN = "HP-POL-007"
 OWN_ACCOUNT = {"StringEquals": {"AWS:SourceOwner": {"Ref": "AWS::AccountId"}}}
+TAGGED = {"StringEquals": {"aws:PrincipalTag/team": "vision"}}
 SECURE = {"Bool": {"aws:SecureTransport": "true"}}
 CASES += [
     Case(OPEN, slurm(), topic_policy(), topic_policy(OWN_ACCOUNT)),
     Case(OPEN, slurm(), topic_policy(SECURE, {"AWS": "*"}), topic_policy({**SECURE, **OWN_ACCOUNT}, {"AWS": "*"})),
     Case(OPEN, slurm(), topic_policy(SECURE), topic_policy({"Bool": {"aws:SecureTransport": "false"}}, effect="Deny")),
+    Case(
+        OPEN, slurm(), topic_policy(TAGGED), topic_policy({"StringEquals": {**TAGGED["StringEquals"], "aws:PrincipalOrgID": "o-1"}})
+    ),
     Case(OPEN, slurm(), permission(), permission(SourceAccount="123456789012")),
     Case(OPEN, slurm(), permission(), permission(Principal="s3.amazonaws.com")),
 ]
