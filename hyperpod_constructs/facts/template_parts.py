@@ -44,6 +44,17 @@ Sources: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-networkfirewall-firewall.html
 """
 
+ADDRESSES: Mapping[tuple[str, str | None], str] = {
+    ("AWS::EKS::Cluster", "OpenIdConnectIssuerUrl"): "https://HOST/id/ID",
+    ("AWS::SQS::Queue", None): "https://HOST/ACCOUNT/NAME",
+    ("AWS::SQS::Queue", "QueueUrl"): "https://HOST/ACCOUNT/NAME",
+}
+"""Attributes, and what `Ref` gives, that are addresses of a known form; the words in it have no slash and no colon.
+
+Sources: https://docs.aws.amazon.com/eks/latest/userguide/enable-iam-roles-for-service-accounts.html and
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-queue-message-identifiers.html (as of 2026-11-28)
+"""
+
 _BOOLEAN: Schema = {"type": "boolean"}
 _PERCENT: Schema = {"type": "integer", "minimum": 0, "maximum": 100}
 _SHORT = {"pattern": r"PT(?=\d)(0*[0-5]?\dM)?(\d+S)?|PT1H"}

@@ -20,6 +20,7 @@ from hyperpod_constructs.templates.transforms import macros, may_name
 from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_int, at
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z0-9.]+)\}")
+_ANY_VARIABLE = re.compile(r"\$\{[^!}][^}]*\}")
 _SECTIONS = (
     "AWSTemplateFormatVersion",
     "Conditions",
@@ -191,15 +192,16 @@ def _of_output(place: Resource, output: Mapping[str, Raw]) -> Iterator[Misrefere
     yield from _unknown(place, "output", output, _OUTPUT)
     export = output.get("Export")
     name = export.get("Name") if isinstance(export, dict) else None
-    if isinstance(name, str) and not _EXPORT.fullmatch(name):
-        message = f"the name of the export of output {place.logical_id} is {name!r}"
-        yield Misreference(place, (), message, name, "letters, digits, colons and hyphens")
+    strange = next((one for one in written_in(name) if one and not _EXPORT.fullmatch(one)), "" if name == "" else None)
+    if strange is not None:
+        message = f"the name of the export of output {place.logical_id} {'has' if strange != name else 'is'} {strange!r}"
+        yield Misreference(place, (), message, strange, "letters, digits, colons and hyphens")
     if isinstance(export, dict) and any(name in place.template.by_id for name in named_in(export.get("Name"))):
         message = f"the name of the export of output {place.logical_id} comes from a resource"
         yield Misreference(place, (), message, ABSENT, "a text, with parameters and pseudo parameters")
     if "Value" not in output:
         yield Misreference(place, (), f"output {place.logical_id} has no Value", ABSENT, "a Value")
-    elif (given := _no_text(place.template, output["Value"])) is not None:
+    elif (given := no_text(place.template, output["Value"])) is not None:
         yield Misreference(place, (), f"output {place.logical_id} is {given}", ABSENT, "a text, such as Fn::Join makes of a list")
     elif (secret := _secret_in(place.template, output["Value"])) is not None:
         message = f"output {place.logical_id} shows parameter {secret}, which has NoEcho"
@@ -209,7 +211,7 @@ def _of_output(place: Resource, output: Mapping[str, Raw]) -> Iterator[Misrefere
         yield Misreference(place, (), message, ABSENT, "the ARN of the secret")
 
 
-def _no_text(template: Template, value: Raw) -> str | None:
+def no_text(template: Template, value: Raw) -> str | None:
     """What a value gives instead of a text, in words."""
     if isinstance(value, list):
         return "a list"
@@ -261,6 +263,20 @@ def named_in(value: Raw) -> Iterator[str]:
     elif isinstance(value, list):
         for item in value:
             yield from named_in(item)
+
+
+def written_in(value: Raw) -> Iterator[str]:
+    """The characters that a text surely has, piece by piece: it, or what `Fn::Sub` and `Fn::Join` leave as it is."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict) and len(value) == 1:
+        (name, argument), *_ = value.items()
+        text = argument[0] if name == "Fn::Sub" and isinstance(argument, list) and argument else argument
+        if name == "Fn::Sub" and isinstance(text, str):
+            yield from _ANY_VARIABLE.split(text)
+        elif name == "Fn::Join" and isinstance(argument, list) and len(argument) == 2 and isinstance(argument[1], list):
+            for one in (argument[0] if len(argument[1]) > 1 else "", *argument[1]):
+                yield from written_in(one)
 
 
 def _of_template(template: Template) -> Iterator[Misreference]:

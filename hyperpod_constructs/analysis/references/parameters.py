@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from hyperpod_constructs.analysis.references.anatomy import no_text
 from hyperpod_constructs.analysis.references.places import Misreference, entry, names, section
 from hyperpod_constructs.analysis.schema.formats import format_words, has_format
 from hyperpod_constructs.analysis.schema.judge import violations
@@ -100,8 +101,8 @@ def _of_stack(stack: Resource, nested: Template, given: Mapping[str, Value]) -> 
             message = f"the template of {stack.logical_id} has no parameter {name}{meant(name, parameters)}"
             yield Misreference(stack, ("Parameters", name), message, value, listed(sorted(parameters)) or "no parameter")
             continue
-        if isinstance(_written(stack, name), list):
-            message = f"parameter {name} of {stack.logical_id} is a list"
+        if (given_as := no_text(stack.template, _written(stack, name))) not in (None, "a mapping"):
+            message = f"parameter {name} of {stack.logical_id} is {given_as}"
             yield Misreference(stack, ("Parameters", name), message, value, "a text; Fn::Join with a comma makes one of a list")
             continue
         for said, allowed in _mistakes(parameters[name], value):

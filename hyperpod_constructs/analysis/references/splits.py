@@ -1,5 +1,5 @@
-"""Parts of an ARN, and of a pair, that `Fn::Split` and `Fn::Select` take: an index beyond the last one, and a part that names
-nothing.
+"""Parts of an ARN, an address or a pair that `Fn::Split` and `Fn::Select` take: an index beyond the last one, and a part that
+names nothing.
 
 Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html
 """
@@ -12,7 +12,7 @@ from hyperpod_constructs.analysis.arns import Arn
 from hyperpod_constructs.analysis.references.forms import node_at
 from hyperpod_constructs.analysis.references.places import Call
 from hyperpod_constructs.analysis.schema.violation import quoted
-from hyperpod_constructs.facts.template_parts import PAIRS
+from hyperpod_constructs.facts.template_parts import ADDRESSES, PAIRS
 from hyperpod_constructs.templates.globs import Digits, Segment
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import Reference, Value, as_int, as_str
@@ -43,6 +43,21 @@ def of_an_arn(call: Call, argument: Sequence[Raw]) -> tuple[str, Value, str] | N
         return message, index, f"0 to {len(items) - 1}"
     said = _said(items, index, delimiter, _wanted(call)) if _is_whole(call, argument) else None
     return None if said is None else (f"item {index} of {quoted(source)} is {said}", index, "the item with the name or the id")
+
+
+def of_an_address(call: Call, argument: Sequence[Raw]) -> tuple[str, Value, str] | None:
+    """An item beyond the parts of an address whose form is known, such as that of the issuer of a Kubernetes cluster."""
+    divided = argument[1].get("Fn::Split") if isinstance(argument[1], dict) else None
+    resolve = call.template.resolver.resolve
+    if not isinstance(divided, list) or len(divided) != 2:
+        return None
+    index, delimiter, source = as_int(resolve(argument[0])), as_str(resolve(divided[0])), resolve(divided[1])
+    form = ADDRESSES.get((source.resource.type, source.attribute)) if isinstance(source, Reference) else None
+    if form is None or index is None or not delimiter or delimiter.removeprefix("https").strip("/:"):
+        return None
+    count = len(form.split(delimiter))
+    message = f"Fn::Select takes item {index} of {quoted(source)}, {form}, which {delimiter!r} divides into {count}"
+    return (message, index, f"0 to {count - 1}") if index >= count else None
 
 
 def of_a_pair(call: Call, argument: Sequence[Raw]) -> tuple[str, Value, str] | None:

@@ -254,6 +254,25 @@ def test_a_part_of_an_arn_that_is_no_name_is_said(index: int, words: str) -> Non
     assert words in found.message
 
 
+@pytest.mark.parametrize(
+    ("index", "delimiter", "wrong"),
+    [
+        (1, "//", False),
+        (2, "//", True),
+        (4, "/", False),
+        (5, "/", True),
+        (1, "https://", False),
+        (2, "https://", True),
+        (9, ".", False),
+    ],
+)
+def test_an_item_of_an_address_is_one_of_its_parts(index: int, delimiter: str, wrong: bool) -> None:
+    issuer = {"Fn::GetAtt": ["Control", "OpenIdConnectIssuerUrl"]}
+    value = {"Fn::Select": [index, {"Fn::Split": [delimiter, issuer]}]}
+    template = with_sections(eks(), Outputs={"It": {"Value": {"Fn::Sub": ["${Part}:sub", {"Part": value}]}}})
+    assert ("HP-REF-003" in rules_of(template)) is wrong
+
+
 def test_an_item_of_an_arn_may_stand_in_a_text_and_a_tag() -> None:
     partition = {"Fn::Select": [1, {"Fn::Split": [":", CLUSTER_ARN]}]}
     text = {"Fn::Join": ["", ["arn:", partition, ":iam::aws:policy/ReadOnlyAccess"]]}
@@ -316,6 +335,26 @@ def nested(parameters: Mapping[str, Any], given: Any, declared: Mapping[str, Any
 def test_a_nested_stack_receives_its_parameters(given: Any, rules: list[str]) -> None:
     parameters = {"Id": {"Type": "AWS::EC2::VPC::Id"}, "Count": {"Type": "Number", "Default": 1}}
     assert nested(parameters, given) == rules
+
+
+@pytest.mark.parametrize(
+    ("given", "rules"),
+    [
+        ({"Ref": "Offices"}, ["HP-REF-005"]),
+        ({"Fn::Split": [";", {"Ref": "One"}]}, ["HP-REF-005"]),
+        ({"Fn::Join": [",", {"Ref": "Offices"}]}, []),
+        ({"Ref": "One"}, []),
+    ],
+)
+def test_a_nested_stack_receives_lists_as_texts(given: Any, rules: list[str]) -> None:
+    child = {"Parameters": {"Ids": {"Type": "CommaDelimitedList"}}, "Resources": {}, "Outputs": {"Id": {"Value": "x"}}}
+    stack = {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "child.yaml", "Parameters": {"Ids": given}}}
+    parameters = {"Offices": {"Type": "CommaDelimitedList", "Default": "a,b"}, "One": {"Type": "String", "Default": "a"}}
+    used = {"It": {"Value": {"Fn::GetAtt": ["Child", "Outputs.Id"]}}}
+    body = {"Parameters": parameters, "Resources": {"Child": stack}, "Outputs": used}
+    inner = Document(name="t/Child", body=raw_template(child))
+    found = [one.rule for one in check(Model([Document(name="t", body=raw_template(body), nested={"Child": inner})]))]
+    assert [rule for rule in found if rule == "HP-REF-005"] == rules
 
 
 STAGES: Mapping[str, Any] = {"Type": "String", "AllowedValues": ["dev", "prod"]}

@@ -33,6 +33,24 @@ def outputs(value: Any, **more: Any) -> dict[str, Any]:
     return {"Outputs": {"It": {"Value": value, **more}}}
 
 
+@pytest.mark.parametrize(
+    ("name", "rules"),
+    [
+        ("data_host", ["HP-REF-010"]),
+        ({"Fn::Sub": "${Stage}_host"}, ["HP-REF-010"]),
+        ({"Fn::Sub": ["${It}/host", {"It": {"Ref": "Stage"}}]}, ["HP-REF-010"]),
+        ({"Fn::Join": ["_", [{"Ref": "Stage"}, "host"]]}, ["HP-REF-010"]),
+        ({"Fn::Join": ["-", [{"Ref": "Stage"}, {"Fn::Sub": "${AWS::StackName}.host"}]]}, ["HP-REF-010"]),
+        ({"Fn::Join": ["_", [{"Fn::Sub": "${Stage}-host"}]]}, []),
+        ({"Fn::Sub": "${AWS::StackName}:${Stage}-host"}, []),
+        ({"Fn::Sub": ["${a_part}-host", {"a_part": {"Ref": "Stage"}}]}, []),
+    ],
+)
+def test_names_of_exports_have_letters_digits_colons_and_hyphens(name: Any, rules: list[str]) -> None:
+    found = rules_of(template({}, **outputs("x", Export={"Name": name})))
+    assert [rule for rule in found if rule.startswith("HP-REF")] == rules
+
+
 def test_a_reference_has_the_condition_of_what_it_names() -> None:
     assert rules_of(template({}, **outputs({"Ref": "Spare"}))) == ["HP-REF-001"]
     assert rules_of(template({}, **outputs({"Ref": "Spare"}, Condition="IsProd"))) == []
