@@ -40,6 +40,7 @@ from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, at, shown
 from hyperpod_constructs.templates.values import joined as joined_parts
 
+_OTHER_NODES = ("AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::Instance", "AWS::EKS::FargateProfile", "AWS::EKS::Nodegroup")
 _NODE_GROUP, _WORKSPACE = "AWS::EKS::Nodegroup", "AWS::APS::Workspace"
 
 
@@ -211,13 +212,31 @@ def _of_pods(addon: Addon) -> Iterator[Need]:
         for task in PODS.get(addon.name, ()):
             if not task.setting or at(addon.configuration or {}, *task.setting) is True:
                 for arn in _of_addon(addon, task.on):
-                    yield from _simple(f"the pods of {addon.name}", role, replace(task, hint=_hint(addon)), arn)
+                    yield from _of_pod(addon, f"the pods of {addon.name}", role, replace(task, hint=_hint(addon)), arn)
         if addon.name == S3_CSI:
             yield from _of_buckets(addon, role)
     for one, role in addon.configured_roles:
         for task in CONFIGURED.get(one.service_account, ()):
             for arn in _of_addon(addon, task.on):
-                yield from _simple(f"{one.service_account} of {addon.name}", role, task, arn)
+                yield from _of_pod(addon, f"{one.service_account} of {addon.name}", role, task, arn)
+
+
+def _of_pod(addon: Addon, user: str, role: Resource, task: Task, arn: Value) -> Iterator[Need]:
+    """The needs of pods, past the endpoints of the nodes on which they run, where only those of one cluster can have them."""
+    groups = _groups_for(addon)
+    for action in task.actions:
+        network, endpoint = from_nodes(groups, action) if groups else ({}, None)
+        context = having((of_caller(role), network, task.context))
+        yield Need(user, role_facts(role), task, Call(action, arn, context), endpoint=endpoint)
+
+
+def _groups_for(addon: Addon) -> tuple[Group, ...]:
+    """The groups of nodes on which the pods of an add-on run; none where EKS may have other nodes for them."""
+    eks = addon.eks
+    model = addon.resource.template.model
+    if eks is None or eks.node_groups or eks.is_automatic or model.resources(*_OTHER_NODES):
+        return ()
+    return tuple(group for cluster, joined_to in joined(model) if joined_to == eks for group in cluster.groups)
 
 
 def _hint(addon: Addon) -> str:

@@ -61,7 +61,28 @@ def lines(group: str) -> dict[str, Any]:
     return {"Effect": "Allow", "Action": [f"logs:{name}" for name in names], "Resource": place}
 
 
+def past_endpoint(*actions: str) -> dict[str, Any]:
+    """An endpoint of Prometheus with a policy."""
+    statement = {"Effect": "Allow", "Principal": "*", "Action": [*actions], "Resource": "*"}
+    given = {
+        "VpcId": {"Ref": "Vpc"},
+        "VpcEndpointType": "Interface",
+        "ServiceName": "com.amazonaws.us-west-2.aps-workspaces",
+        "PrivateDnsEnabled": True,
+        "SubnetIds": [{"Ref": "NodeSubnet"}],
+        "SecurityGroupIds": [{"Ref": "NodeGroup"}],
+        "PolicyDocument": {"Version": "2012-10-17", "Statement": [statement]},
+    }
+    return {"Metrics": {"Type": "AWS::EC2::VPCEndpoint", "Properties": given}}
+
+
 CASES = [
+    Case(
+        "HP-PERM-002",
+        observed(METRICS, logging=False),
+        past_endpoint("aps:QueryMetrics"),
+        past_endpoint("aps:QueryMetrics", "aps:RemoteWrite"),
+    ),
     Case(
         "HP-PERM-002",
         observed(METRICS, lines("/aws/eks/research"), logging=True),
