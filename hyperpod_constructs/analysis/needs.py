@@ -88,7 +88,7 @@ def refused_at(model: Model) -> dict[Resource, list[Refused]]:
 
 
 def mistakes_at(model: Model) -> dict[Resource, list[Refused]]:
-    """The same by mistake: roles that have a policy in common and lack the same are one, at the first of them."""
+    """The same by mistake: roles that have a policy in common and lack the same there are one, at the first of them."""
     found: dict[Resource, list[Refused]] = {}
     for place, calls in refused_at(model).items():
         first = next((other for other, known in found.items() if _are_one(known, calls)), place)
@@ -97,14 +97,25 @@ def mistakes_at(model: Model) -> dict[Resource, list[Refused]]:
 
 
 def _are_one(some: Sequence[Refused], others: Sequence[Refused]) -> bool:
-    common = {one.resource for one in some[0].need.facts.policies} & {one.resource for one in others[0].need.facts.policies}
-    return bool(common) and _lacking(some) == _lacking(others) is not None
+    """Whether roles have a policy in common and lack the same, or one of them more on the same resources."""
+    if {one.resource for one in some[0].need.facts.policies}.isdisjoint(one.resource for one in others[0].need.facts.policies):
+        return False
+    if not all(one.refusal.cause is Cause.MISSING and one.refusal.place is one.need.facts.role for one in (*some, *others)):
+        return False
+    same = _places_of(some) == _places_of(others) and not _calls_of(some).isdisjoint(_calls_of(others))
+    return same or _tasks_of(some) == _tasks_of(others)
 
 
-def _lacking(calls: Sequence[Refused]) -> set[tuple[str, str]] | None:
-    """What a role lacks; `None` if something else refuses a call."""
-    missing = all(one.refusal.cause is Cause.MISSING and one.refusal.place is one.need.facts.role for one in calls)
-    return {(one.need.task.words, one.refusal.call.action) for one in calls} if missing else None
+def _tasks_of(found: Iterable[Refused]) -> set[tuple[str, str]]:
+    return {(one.need.task.words, one.refusal.call.action) for one in found}
+
+
+def _calls_of(found: Iterable[Refused]) -> set[tuple[str, str]]:
+    return {(one.refusal.call.action, str(one.refusal.call.resource)) for one in found}
+
+
+def _places_of(found: Iterable[Refused]) -> set[str]:
+    return {str(one.refusal.call.resource) for one in found}
 
 
 def refused(model: Model) -> tuple[Refused, ...]:

@@ -454,6 +454,23 @@ def test_what_a_common_policy_lacks_is_one_mistake(shared: list[str], places: li
     assert "'controller'" in " ".join(one.message for one in found)
 
 
+@pytest.mark.parametrize(
+    ("more", "places"),
+    [("ec2:DeleteNetworkInterface", ["Role"]), ("ec2:DescribeVpcs", ["Role", "Second"])],
+    ids=["there", "elsewhere"],
+)
+def test_a_role_that_lacks_more_on_the_same_resources_is_the_same_mistake(more: str, places: list[str]) -> None:
+    template = without(slurm(), "ec2:CreateNetworkInterface")
+    template["Resources"]["Second"] = without(deepcopy(template), more)["Resources"]["Role"]
+    template["Resources"]["Common"] = policy(allow("logs:DescribeLogStreams"))
+    properties(template, "Common")["Roles"] = [{"Ref": "Role"}, {"Ref": "Second"}]
+    properties(template, "Cluster")["InstanceGroups"][1]["ExecutionRole"] = {"Fn::GetAtt": ["Second", "Arn"]}
+    template["Resources"]["Cluster"]["DependsOn"] = "Common"
+    found = [one for one in iam_findings(template) if one.rule == "HP-PERM-001"]
+    assert [one.resource for one in found] == places
+    assert more in " ".join(one.message for one in found)
+
+
 def test_a_policy_that_denies_counts() -> None:
     template = granted(slurm(), {"Effect": "Deny", "Action": "ec2:Describe*", "Resource": "*"})
     assert the_one(template).rule == "HP-PERM-001"
