@@ -26,6 +26,7 @@ def said(pattern: str, flow: str, group: str = "!Ref Lines") -> list[str]:
         (f"[{FIELDS}, action=REJECT, status]", "TrafficType: ALL", "in field 12, and end is there"),
         (f'[{FIELDS}, action = "REJECT", status = "OK"]', "TrafficType: ALL", "in field 12, and end is there"),
         (RIGHT, "LogFormat: '${srcaddr} ${action}'", "in field 13, and nothing is there"),
+        (RIGHT.replace("REJECT", '"REJECT"'), "TrafficType: ACCEPT", "in field 13, and Flow writes down only what is ACCEPT"),
         (RIGHT, "TrafficType: ACCEPT", "in field 13, and Flow writes down only what is ACCEPT"),
     ],
 )
@@ -50,6 +51,7 @@ def test_no_record_is_written_so(pattern: str, wrong: str) -> None:
         (RIGHT, "TrafficType: REJECT"),
         (f'[{FIELDS}, end, action = "REJECT", status = "OK"]', "TrafficType: ALL"),
         (RIGHT, "TrafficType: ALL"),
+        (RIGHT.replace("REJECT", '"REJECT"'), "TrafficType: ALL"),
         (RIGHT, "TrafficType: !Ref AWS::StackName"),
         ("[..., action=REJECT, status]", "TrafficType: ALL"),
         (f"[{FIELDS}, end, action, status=NODATA]", "TrafficType: ACCEPT"),
