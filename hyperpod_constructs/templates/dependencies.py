@@ -238,10 +238,7 @@ def _local_names(resource: Resource, *, certain: bool = False) -> Iterator[str]:
 
     :param certain: whether to leave out both branches of an unknown condition; false by default.
     """
-    explicit = resource.raw.get("DependsOn")
-    for name in explicit if isinstance(explicit, list) else [explicit]:
-        if isinstance(name, str):
-            yield name
+    yield from _explicit(resource)
     waiting = [(resource.raw if certain else resource.written).get("Properties")]
     while waiting:
         value = waiting.pop()
@@ -255,6 +252,17 @@ def _local_names(resource: Resource, *, certain: bool = False) -> Iterator[str]:
                     continue
                 yield from _names(name, argument)
             waiting.extend(value.values())
+
+
+def _explicit(resource: Resource) -> Iterator[str]:
+    """The names in `DependsOn`."""
+    written = resource.raw.get("DependsOn")
+    return (name for name in (written if isinstance(written, list) else [written]) if isinstance(name, str))
+
+
+def explicitly_awaits(resource: Resource, other: Resource) -> bool:
+    """Whether the `DependsOn` of a resource has another one of its template."""
+    return other.template is resource.template and other.logical_id in _explicit(resource)
 
 
 def _branches(resource: Resource, argument: list[Raw], certain: bool) -> list[Raw]:

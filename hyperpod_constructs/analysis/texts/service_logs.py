@@ -16,7 +16,7 @@ from hyperpod_constructs.analysis.texts.reading import spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.log_groups import AUDIT, FILTERS, LEVELS, MADE_BY_SERVICES, NAMES_AND_GROUPS, READERS, UNTOLD
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.dependencies import awaits, references
+from hyperpod_constructs.templates.dependencies import awaits, explicitly_awaits, references
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_items, as_str, at, joined, parts_of
 
@@ -87,8 +87,11 @@ def _key(name: Value) -> tuple[object, ...]:
 
 
 def _is_meant(group: Resource, writer: Resource, before: str, after: str) -> bool:
-    """Whether a group is surely meant for a resource: that awaits it and has its name in the group's, or all words of its id."""
+    """Whether a group is surely meant for a resource: that has it in its DependsOn, or awaits it and has its name in the group's,
+    or has all words of its id there."""
     name = spelled(group.get(_NAME)) or ""
+    if explicitly_awaits(writer, group):
+        return True
     if after:
         begins = [spelled(joined([before, *parts_of(one), "/"])) for one in _names(writer)]
         return awaits(writer, group) and any(one is not None and name.startswith(one) for one in begins)

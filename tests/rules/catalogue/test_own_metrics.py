@@ -242,11 +242,20 @@ CONTROL["Resources"]["Control"]["DependsOn"] = [*CONTROL["Resources"]["Control"]
         ("Control/Logging", REMOVED, ["Refused"]),
         ("Refused/FilterPattern", "ERROR", []),
         ("ControlLogs/LogGroupName", "/aws/eks/research/control", ["ControlLogs"]),
-        ("ControlLogs/LogGroupName", "/aws/eks/other/cluster", []),
+        ("ControlLogs/LogGroupName", "/aws/eks/other/cluster", ["ControlLogs"]),
     ],
 )
 def test_the_logs_of_a_control_plane(path: str, value: Any, expected: list[str]) -> None:
     assert [one.resource for one in findings(edited(CONTROL, {path: value}), rules="HP-TXT")] == expected
+
+
+@pytest.mark.parametrize(("depends", "expected"), [("CountLogs", ["CountLogs"]), ("Nothing", [])])
+def test_a_group_in_the_depends_on_of_a_function_is_meant_for_it(depends: str, expected: list[str]) -> None:
+    template = edited(BASE, {"Count/FunctionName": "count", "CountLogs/LogGroupName": "/aws/lambda/team-nodes"})
+    template["Resources"]["Count"]["DependsOn"] = [depends]
+    assert [one.resource for one in findings(template, rules="HP-TXT") if one.resource == "CountLogs"] == expected
+    logging = edited(template, {"Count/LoggingConfig": {"LogGroup": "/team/count"}})
+    assert [one.resource for one in findings(logging, rules="HP-TXT") if one.resource == "CountLogs"] == []
 
 
 HEARD: Template = edited(
