@@ -82,6 +82,27 @@ ARN_SOURCES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 """By type: the service in its ARN, and the references that give it; others give another value."""
 
+NAMESPACES: Mapping[str, tuple[str, ...]] = {
+    "aiops": ("AWS::AIOps::",),
+    "automate": (),
+    "autoscaling": ("AWS::ApplicationAutoScaling::", "AWS::AutoScaling::", "AWS::AutoScalingPlans::"),
+    "events": ("AWS::Events::",),
+    "lambda": ("AWS::Lambda::", "AWS::Serverless::"),
+    "s3": ("AWS::S3",),
+    "sns": (),
+    "sqs": (),
+    "ssm": ("AWS::SSM",),
+    "ssm-incidents": ("AWS::SSM",),
+    "swf": (),
+}
+"""Services with the namespaces of the types whose ARNs may be theirs, beside those of `ARN_SOURCES` (as of 2026-11-28).
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html
+"""
+
+HANDED_ON = ("AWS::CloudFormation::", "AWS::ServiceCatalog::")
+"""Namespaces of types whose attributes are what others chose."""
+
 THINGS: Mapping[str, str] = {
     "autoscaling": "a scaling policy",
     "cloudwatch": "an alarm",

@@ -14,7 +14,7 @@ from hyperpod_constructs.analysis.texts.reading import HOLE, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts import receivers
 from hyperpod_constructs.facts.arn_forms import FORMS
-from hyperpod_constructs.facts.property_schemas import attributes
+from hyperpod_constructs.facts.property_schemas import attributes, has_schema
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import target_of
 from hyperpod_constructs.templates.values import Either, Reference, Value
@@ -57,6 +57,8 @@ def arn_of(value: Value, services: tuple[str, ...]) -> Slips:
             )
         elif found is not None and found not in services:
             yield Slip(f"{quoted(value)} is {_thing(found)}", allowed, found=value)
+        elif found is None and _is_of_none(value, services):
+            yield Slip(f"{quoted(value)} is that of an {target_of(value).type}", allowed, found=value)
         return
     text = spelled(value)
     if not text or text.startswith(HOLE):
@@ -70,6 +72,15 @@ def arn_of(value: Value, services: tuple[str, ...]) -> Slips:
         yield Slip(f"{quoted(value)} is {_thing(parts[2])}", allowed, found=value)
     elif len(parts) >= 6 and parts[2] != "automate" and (wrong := _account(parts)):
         yield Slip(f"{quoted(value)} has {wrong}", "12 digits as the account", found=value)
+
+
+def _is_of_none(reference: Reference, services: tuple[str, ...]) -> bool:
+    """Whether a reference gives its resource, and nothing of these services has its type."""
+    type_, attribute = target_of(reference).type, reference.attribute
+    spaces = tuple(space for one in services for space in receivers.NAMESPACES.get(one, ("",)))
+    gives = attribute in (None, "Arn", f"{type_.rpartition('::')[2]}Arn")
+    other = has_schema(type_) and type_ not in receivers.ARN_SOURCES and not type_.startswith((*spaces, *receivers.HANDED_ON))
+    return gives and other
 
 
 def _thing(service: str) -> str:

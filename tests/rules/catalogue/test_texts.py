@@ -420,6 +420,8 @@ MISTAKES: list[tuple[str, str, str, Any, str]] = [
     ("names", "HP-TXT-010", "Endpoint/ServiceName", "s3", "no service is named 's3'"),
     ("names", "HP-TXT-010", "Alarm/AlarmActions/0", att("Topic", "TopicName"), "write !Ref Topic"),
     ("names", "HP-TXT-010", "Alarm/AlarmActions/0", att("Queue"), "is the ARN of a queue"),
+    ("names", "HP-TXT-010", "Alarm/AlarmActions/0", {"Ref": "Post"}, "is that of an AWS::SNS::Subscription"),
+    ("names", "HP-TXT-010", "Dead/DeadLetterConfig/TargetArn", {"Ref": "Post"}, "is that of an AWS::SNS::Subscription"),
     ("names", "HP-TXT-010", "Alarm/AlarmActions/0", "alerts", "is no ARN"),
     ("names", "HP-TXT-010", "Alarm/AlarmActions/0", "arn:aws:sns:us-west-2:1234:alerts", "has the account '1234'"),
     ("names", "HP-TXT-010", "Dead/DeadLetterConfig/TargetArn", QUEUE, "write !GetAtt Queue.Arn"),
@@ -439,6 +441,16 @@ def test_mistake(base: str, rule: str, path: str, value: Any, said: str) -> None
     assert any(words in found[0].message for words in said.replace("\\", "").split("|")), found[0].message
     assert all((found[0].allowed, found[0].fix, found[0].source))
     assert found[0].resource == path.split("/", 1)[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "attribute"),
+    [("AutoScaling::ScalingPolicy", None), ("SSMIncidents::ResponsePlan", "Arn"), ("CloudFormation::Stack", "Outputs.Topic")],
+)
+def test_an_action_may_be_of_these_types(kind: str, attribute: str | None) -> None:
+    action = {"Ref": "Other"} if attribute is None else att("Other", attribute)
+    template = edited(BASES["names"], {"Other": resource(f"AWS::{kind}"), "Alarm/AlarmActions": [action]})
+    assert [one.message for one in findings(template) if one.resource == "Alarm"] == []
 
 
 @pytest.mark.parametrize(

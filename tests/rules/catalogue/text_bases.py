@@ -559,6 +559,7 @@ NAMES = {
     "Outer": record("CNAME", name="public.train.internal", ResourceRecords=[att("Server", "PublicDnsName")]),
     "Topic": resource("AWS::SNS::Topic"),
     "Queue": resource("AWS::SQS::Queue"),
+    "Post": resource("AWS::SNS::Subscription", TopicArn={"Ref": "Topic"}, Protocol="email", Endpoint="a@example.com"),
     "Alarm": resource(
         "AWS::CloudWatch::Alarm",
         Namespace="App",
