@@ -20,6 +20,7 @@ from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.contexts import OF_SERVICE
 from hyperpod_constructs.analysis.ends import End, ends
 from hyperpod_constructs.analysis.node_places import arn_at
+from hyperpod_constructs.analysis.own_arns import own_arns
 from hyperpod_constructs.analysis.policy_document import Call, Layer, Statement, layer_of, listed
 from hyperpod_constructs.analysis.regions import region_of
 from hyperpod_constructs.facts.property_schemas import attributes
@@ -235,10 +236,15 @@ def _of_sender(resource: Resource, facts: Sender) -> Iterator[Delivery]:
         if end.path[-1] == "Endpoint" and resource.get(*end.path[:-1], "Protocol") not in (ABSENT, facts.to):
             continue
         role = resource.get(*filled(facts.role, end.path)) if facts.role else ABSENT
-        for reference in _references(end.value) if role is ABSENT else ():
-            found = target_of(reference)
-            if found.type == kind.type and reference.attribute in _ARNS[facts.to]:
+        for found in dict.fromkeys(_receivers(resource, end.value, facts.to)) if role is ABSENT else ():
+            if found.type == kind.type:
                 yield Delivery(resource, end, facts, found)
+
+
+def _receivers(resource: Resource, value: Value, to: str) -> Iterator[Resource]:
+    """What a value names: by a reference, or by an ARN in full."""
+    yield from (target_of(one) for one in _references(value) if one.attribute in _ARNS[to])
+    yield from (found for one in own_arns(resource, value) if one.service == to for found in one.receivers(resource))
 
 
 def _references(value: Value) -> tuple[Reference, ...]:

@@ -100,6 +100,41 @@ def test_a_topic_of_the_stack_is_given_by_its_arn(topic: str, said_of_it: list[s
     assert [one.message for one in findings(edited(BASE, changes), rules="HP-TXT")] == said_of_it
 
 
+OWN = "arn:${AWS::Partition}:sns:${AWS::Region}:${AWS::AccountId}:"
+
+
+@pytest.mark.parametrize(
+    ("arn", "said_of_it"),
+    [
+        (f"{OWN}team-on-call", []),
+        (f"{OWN}team-oncall", ["no AWS::SNS::Topic is called team-oncall; the nearest is team-on-call"]),
+        (f"{OWN}team-on-cal", []),
+        (f"{OWN}tean-on-call", ["no AWS::SNS::Topic is called tean-on-call; the nearest is team-on-call"]),
+        (f"{OWN}others", []),
+        ("arn:aws:sns:us-west-2:999999999999:team-oncall", []),
+    ],
+)
+def test_a_topic_of_the_account_has_the_name_of_one_of_the_stack(arn: str, said_of_it: list[str]) -> None:
+    text = {"Fn::Sub": ALERTS.replace("arn:aws:sns:us-west-2:123456789012:alerts", arn)}
+    topic = {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "team-on-call"}}
+    changes = {"Topic": topic, "Workspace/AlertManagerDefinition": text}
+    assert [one.message for one in findings(edited(BASE, changes), rules="HP-TXT")] == said_of_it
+
+
+@pytest.mark.parametrize("service", ["aps.amazonaws.com", "events.amazonaws.com"])
+def test_a_topic_that_is_named_in_full_lets_prometheus_in(service: str) -> None:
+    text = {"Fn::Sub": ALERTS.replace("arn:aws:sns:us-west-2:123456789012:alerts", f"{OWN}alerts")}
+    statement = {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sns:Publish", "Resource": {"Ref": "Topic"}}
+    policy = {"Topics": [{"Ref": "Topic"}], "PolicyDocument": {"Version": "2012-10-17", "Statement": [statement]}}
+    changes = {
+        "Topic": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "alerts"}},
+        "TopicPolicy": {"Type": "AWS::SNS::TopicPolicy", "Properties": policy},
+        "Workspace/AlertManagerDefinition": text,
+    }
+    found = findings(edited(BASE, changes), rules="HP-DLV")
+    assert [one.resource for one in found] == ["TopicPolicy"] * (service != "aps.amazonaws.com")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
