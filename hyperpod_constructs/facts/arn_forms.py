@@ -6,8 +6,10 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-templ
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,3 +200,14 @@ FORMS: Mapping[str, ArnForm] = {
     "AWS::StepFunctions::StateMachine": _form("arn:aws:states:{place}:stateMachine:{name}", "Arn Ref", "Name", "StateMachineName"),
 }
 """The ARNs of types that policies name. A resource without a chosen name has one that CloudFormation makes."""
+
+
+@cache
+def kinds_of(service: str) -> frozenset[str]:
+    """The words before the names in the ARNs of a service, such as `file-system`; there may be more."""
+    forms = (re.fullmatch(rf"arn:aws:{service}:[^:]*:[^:]*:([A-Za-z-]+)[/:].*", _placed(form)) for form in FORMS.values())
+    return frozenset(found[1] for found in forms if found)
+
+
+def _placed(form: ArnForm) -> str:
+    return form.form.replace("{place}", ":").replace("{account}", "")

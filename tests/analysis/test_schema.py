@@ -38,6 +38,11 @@ def said(resource_type: str, properties: Any) -> list[str]:
 SUBNET, GROUP, BUCKET, FUNCTION = "AWS::EC2::Subnet", "AWS::EC2::SecurityGroup", "AWS::S3::Bucket", "AWS::Lambda::Function"
 PEERED = {"VpcId": {"Ref": "Vpc"}, "PeerVpcId": "vpc-0123456789abcdef0"}
 VAULT = "AWS::Backup::BackupVault"
+FSX = "arn:aws:fsx:us-west-2:123456789012"
+SELECTION: dict[str, Any] = {
+    "BackupPlanId": "plan-1",
+    "BackupSelection": {"SelectionName": "files", "IamRoleArn": "arn:aws:iam::123456789012:role/b"},
+}
 BUILD = {
     "Artifacts": {"Type": "NO_ARTIFACTS"},
     "Environment": {"Type": "LINUX_CONTAINER", "ComputeType": "BUILD_GENERAL1_SMALL", "Image": "aws/codebuild/standard:7.0"},
@@ -118,6 +123,16 @@ def subnet(**given: Any) -> dict[str, Any]:
             "AWS::SageMaker::Model",
             {"PrimaryContainer": {"ModelDataUrl": {"Fn::Sub": "arn:aws:s3:::${Open}/model"}}},
             "value PrimaryContainer/ModelDataUrl: ModelDataUrl is",
+        ),
+        (
+            "AWS::Backup::BackupSelection",
+            {**SELECTION, "BackupSelection": {**SELECTION["BackupSelection"], "Resources": [f"{FSX}:filesystem/fs-1"]}},
+            "value BackupSelection/Resources/0: fsx has no filesystem; the nearest is file-system",
+        ),
+        (
+            "AWS::CodeBuild::Project",
+            {**BUILD, "ServiceRole": "arn:aws:iam::123456789012:roles/b"},
+            "value ServiceRole: iam has no roles; the nearest is role",
         ),
         (
             BUCKET,
@@ -288,6 +303,10 @@ def test_a_value_is_judged_as_it_resolves(block: Any, wrong: str | None) -> None
         ("AWS::CodeBuild::Project", {**BUILD, "ServiceRole": {"Fn::Sub": "arn:aws:iam::${Open}:${Open}"}}),
         ("AWS::CodeBuild::Project", {**BUILD, "ServiceRole": ROLE_ARN, "EncryptionKey": "alias/aws/s3"}),
         ("Custom::Thing", {"ServiceToken": "x"}),
+        *(
+            ("AWS::Backup::BackupSelection", {**SELECTION, "BackupSelection": {**SELECTION["BackupSelection"], "Resources": [one]}})
+            for one in (f"{FSX}:file-system/*", f"{FSX}:storage-virtual-machine/svm-1", "arn:aws:rds:*:*:db:*", "*")
+        ),
     ],
 )
 def test_what_is_unknown_is_no_mistake(resource_type: str, properties: Any) -> None:

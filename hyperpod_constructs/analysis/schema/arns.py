@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, quoted
+from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.facts.arn_forms import kinds_of
 from hyperpod_constructs.facts.arn_properties import (
     ACCOUNT,
     REGION,
@@ -22,6 +24,7 @@ from hyperpod_constructs.templates.model import target_of
 from hyperpod_constructs.templates.values import Reference, Text, Value
 
 _HOLE = "\ufffc"
+_KIND = re.compile(r"arn:[^:]*:([a-z0-9-]+):[^:]*:[^:]*:([A-Za-z_-]+)([/:])")
 _ACCOUNT = re.compile(rf"\d{{12}}|aws|\*|.*{_HOLE}.*|")
 
 
@@ -40,8 +43,9 @@ def arn_violations(schema: Schema, value: Value) -> Iterator[Violation]:
             yield from _of_numbers_and_regions({key: one for key, one in current.items() if key in known}, path)
         elif isinstance(current, tuple) and isinstance(node.get("items"), Mapping):
             waiting += [(node["items"], one, (*path, index), wanted) for index, one in enumerate(current)]
-        elif wanted is not None:
-            yield from _of(wanted, current, path)
+        else:
+            found = [*_of_kind(current, path)]
+            yield from _of(wanted, current, path) if wanted is not None and not found else found
 
 
 def _of_numbers_and_regions(value: Mapping[str, Value], path: Path) -> Iterator[Violation]:
@@ -51,6 +55,21 @@ def _of_numbers_and_regions(value: Mapping[str, Value], path: Path) -> Iterator[
             yield Violation(Kind.VALUE, (*path, key), f"{key} is {quoted(one)}", one, "a region such as us-west-2")
         elif isinstance(one, str) and ACCOUNT.search(key) and is_no_account(one):
             yield Violation(Kind.VALUE, (*path, key), f"{key} is {quoted(one)}", one, "an account of 12 digits")
+
+
+def _of_kind(value: Value, path: Path) -> Iterator[Violation]:
+    """ARNs with nearly the word of their service before the name, such as `filesystem/` for `file-system/`."""
+    text = _spelled(value) if isinstance(value, str | Text) else ""
+    found = _KIND.match(text)
+    near = typo_of(found[2], kinds_of(found[1])) if found else None
+    if found and near is not None:
+        message = f"{found[1]} has no {found[2]}; the nearest is {near}"
+        yield Violation(Kind.VALUE, path, message, value, f"an ARN with {near}{found[3]}")
+
+
+def _spelled(value: str | Text) -> str:
+    """The characters of a text, with holes."""
+    return "".join(part if isinstance(part, str) else _HOLE for part in (value.parts if isinstance(value, Text) else (value,)))
 
 
 def _is_node(node: object) -> bool:
@@ -72,8 +91,7 @@ def _of(wanted: ArnProperty, value: Value, path: Path) -> Iterator[Violation]:
 
 def _is_other(wanted: ArnProperty, value: str | Text) -> bool:
     """Whether a text is an ARN of another service, or of another kind, or with an account that is none, or no key."""
-    parts = value.parts if isinstance(value, Text) else (value,)
-    text = "".join(part if isinstance(part, str) else _HOLE for part in parts)
+    text = _spelled(value)
     fields = text.split(":", 5)
     if "{{resolve:" in text or fields[0] != "arn" or len(fields) < 6:
         return "kms" in wanted.services and is_no_key(text)
