@@ -31,7 +31,7 @@ _EXTENDED = re.compile(
 _PERCENTILE = re.compile(r"(?:p|tm|wm|tc|ts)(\d[\d.]*)")
 _EXTENDED_WORDS = "p99, p99.9, tm90, TM(10%:90%), PR(:300), IQM and so on"
 _MISSING = ("breaching", "notBreaching", "ignore", "missing")
-_ACTIONS = ("AlarmActions", "OKActions", "InsufficientDataActions")
+ACTIONS = ("AlarmActions", "OKActions", "InsufficientDataActions")
 _HOUR, _DAY = 3600, 86_400
 
 
@@ -91,7 +91,7 @@ def together(alarm: Resource) -> Slips:
     else:
         yield from published(asked_of(alarm.properties, period=alarm.get("Period"), at=("Period",), model=alarm.template.model))
     yield from written(alarm)
-    if as_bool(alarm.get("ActionsEnabled")) is False and any(alarm.get(one) not in (ABSENT, ()) for one in _ACTIONS):
+    if as_bool(alarm.get("ActionsEnabled")) is False and any(alarm.get(one) not in (ABSENT, ()) for one in ACTIONS):
         yield Slip("the actions of the alarm are off", "ActionsEnabled: true", ("ActionsEnabled",), dead=True)
     named = as_str(alarm.get("Statistic")), as_str(alarm.get("ExtendedStatistic"))
     if all(named):

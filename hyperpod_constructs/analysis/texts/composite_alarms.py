@@ -9,15 +9,16 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
+from hyperpod_constructs.analysis.alone import is_handed_on, types_of_users
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
-from hyperpod_constructs.analysis.texts.alarms import ALARM
+from hyperpod_constructs.analysis.texts.alarms import ACTIONS, ALARM
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Resource, Template
-from hyperpod_constructs.templates.values import Value, parts_of
+from hyperpod_constructs.templates.values import ABSENT, Value, parts_of
 
 COMPOSITE = "AWS::CloudWatch::CompositeAlarm"
 _STATES = ("ALARM", "OK", "INSUFFICIENT_DATA")
@@ -164,8 +165,25 @@ def _named(alarm: Resource, names: list[str]) -> Slips:
         elif other is None and short in _ids(alarm.template):
             message = f"no alarm is named {short}, which is the logical id of one"
             yield Slip(message, f"${{{short}}} in Fn::Sub", ("AlarmRule",), short)
-        elif other is None and (near := typo_of(short, made)):
+        elif other is None and (near := typo_of(short, made) or _idle(alarm, short, names)):
             yield Slip(f"no alarm is named {short}; the nearest is {near}", listed(made), ("AlarmRule",), short)
+
+
+def _idle(alarm: Resource, name: str, names: list[str]) -> str | None:
+    """The name of the one alarm that shares words with another name, calls nobody, and that nothing names: it is for a rule."""
+    words = set(_words(name))
+    near = (one for one in _alarms(alarm.template) if len(words & set(_words(one[0]))) > 1 and one[0] not in names)
+    found = [other for other, one in near if one is not alarm and _is_idle(one)]
+    return found[0] if len(found) == 1 and alarm.template.model.complete else None
+
+
+def _is_idle(alarm: Resource) -> bool:
+    acts = any(alarm.get(key) not in (ABSENT, ()) for key in ACTIONS)
+    return not acts and not types_of_users(alarm) and not is_handed_on(alarm)
+
+
+def _words(name: str) -> list[str]:
+    return re.findall(r"[a-z]{2,}", name.lower())
 
 
 def _ids(template: Template) -> set[str]:

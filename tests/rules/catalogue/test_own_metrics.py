@@ -208,6 +208,20 @@ def test_what_reads_lines_and_values(path: str, value: Any, expected: list[tuple
 
 
 @pytest.mark.parametrize(
+    ("rule", "calls", "expected"),
+    [
+        ('ALARM("team-errors-are-many")', [], ["Both"]),
+        ('ALARM("team-errors-are-many")', ["arn:aws:sns:us-west-2:123456789012:alerts"], []),
+        ('ALARM("team-errors-are-many") OR ALARM("${Many}")', [], []),
+        ('ALARM("team-other")', [], []),
+    ],
+)
+def test_a_rule_names_the_alarm_that_is_there_for_it(rule: str, calls: list[str], expected: list[str]) -> None:
+    changes = {"Many/AlarmName": "team-errors-many", "Many/AlarmActions": calls, "Both/AlarmRule": {"Fn::Sub": rule}}
+    assert [one.resource for one in findings(edited(READ, changes), rules="HP-TXT")] == expected
+
+
+@pytest.mark.parametrize(
     ("level", "asked", "dropped"),
     [("INFO", "DEBUG", False), ("WARN", "DEBUG", True), ("WARN", "INFO", True), ("WARN", "WARN", False)],
 )
