@@ -74,6 +74,7 @@ MODULES: Mapping[str, Topic] = {
     "model_servers": Topic.NAME,
     "event_patterns": Topic.PATTERN,
     "event_sources": Topic.PATTERN,
+    "exports": Topic.COMPANION,
     "flow_logs": Topic.LOGS,
     "hosts": Topic.NAME,
     "identities": Topic.COMPANION,
@@ -206,6 +207,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::SecretsManager::Secret": "GenerateSecretString",
     },
     "event_sources": {"AWS::Events::Rule": "EventPattern", "AWS::S3::Bucket": ""},
+    "exports": {"AWS::FSx::FileSystem": "OpenZFSConfiguration"},
     "flow_logs": {"AWS::EC2::FlowLog": "LogFormat", "AWS::Logs::MetricFilter": "FilterPattern"},
     "hosts": {
         "AWS::ApiGatewayV2::Integration": "IntegrationUri",

@@ -137,6 +137,26 @@ def exported(clients: str) -> dict[str, Any]:
     return {"Home/OpenZFSConfiguration/RootVolumeConfiguration/NfsExports": given}
 
 
+@pytest.mark.parametrize(
+    ("options", "place", "expected"),
+    [
+        ([["ro", "crossmnt"]], "/home", ["Home"]),
+        ([["ro"]], REMOVED, ["Home"]),
+        ([["rw", "crossmnt"]], "/home", []),
+        ([["ro"], ["rw"]], "/home", []),
+        ([["crossmnt"]], "/home", []),
+        ([["ro"]], "/datasets", []),
+    ],
+)
+def test_nodes_write_to_their_homes(options: list[list[str]], place: object, expected: list[str]) -> None:
+    given = [{"ClientConfigurations": [{"Clients": "*", "Options": one} for one in options]}]
+    changes = {
+        "Home/OpenZFSConfiguration/RootVolumeConfiguration/NfsExports": given,
+        "Cluster/InstanceGroups/0/InstanceStorageConfigs/2/FsxOpenZfsConfig/MountPath": place,
+    }
+    assert [one.resource for one in findings(edited(MOUNTED, changes), rules="HP-TXT")] == expected
+
+
 def names(*domains: str) -> Template:
     return {"Type": "AWS::Route53Resolver::FirewallDomainList", "Properties": {"Domains": list(domains)}}
 
