@@ -27,7 +27,7 @@ from hyperpod_constructs.facts.property_schemas import attributes
 from hyperpod_constructs.facts.senders import LOGGING, LOGGING_ACL, NEVER_ACCOUNTS, OWNED, RECEIVERS, Receiver, Sender, senders
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource, target_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Reference, Text, Value, as_str, joined, parts_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Reference, Text, Unknown, Value, as_str, joined, parts_of
 
 _PERMISSION = "AWS::Lambda::Permission"
 _SINGLE = re.compile(":(role|user)/")
@@ -136,6 +136,8 @@ class Delivery:
             return True
         if (self.facts.auto or self.facts.meant) and not any(one.speaks_to(self.caller) for one in self.admissions):
             return False
+        if self.facts.to == "logs" and isinstance(self.receiver.get("LogGroupName"), Unknown):
+            return False  # policies speak of log groups by their names
         by_default = not self.admissions and (self.facts.by_default or self._may_be_let_in or _has_acl(self.receiver))
         by_default = by_default or (self.facts.service == LOGGING and self.receiver.get("AccessControl") == LOGGING_ACL)
         elsewhere = not any(one.sure for one in self.admissions) and _is_known_outside(self.receiver)

@@ -301,23 +301,24 @@ def test_flow_logs_lie_behind_their_prefix_and_are_the_owners(changes: Template,
 
 
 @pytest.mark.parametrize(
-    ("group", "service", "rules"),
+    ("group", "service", "name", "rules"),
     [
-        ("/aws/events/jobs", "events.amazonaws.com", []),
-        ("/aws/events/others", "events.amazonaws.com", ["HP-DLV-002"]),
-        ("/aws/events/others", "route53.amazonaws.com", []),
+        ("/aws/events/jobs", "events.amazonaws.com", "/aws/events/jobs", []),
+        ("/aws/events/others", "events.amazonaws.com", "/aws/events/jobs", ["HP-DLV-002"]),
+        ("/aws/events/others", "events.amazonaws.com", {"Ref": "Name"}, []),
+        ("/aws/events/others", "route53.amazonaws.com", "/aws/events/jobs", []),
     ],
 )
-def test_a_policy_for_another_log_group_lets_nobody_into_this_one(group: str, service: str, rules: list[str]) -> None:
+def test_a_policy_for_another_log_group_lets_nobody_into_this_one(group: str, service: str, name: Any, rules: list[str]) -> None:
     lines_of = f"arn:aws:logs:${{AWS::Region}}:${{AWS::AccountId}}:log-group:{group}:*"
     statement = allow(["logs:CreateLogStream", "logs:PutLogEvents"], lines_of, Principal={"Service": service})
     document = {"Fn::Sub": json.dumps({"Version": "2012-10-17", "Statement": [statement]})}
     changes = {
-        "Lines": {"Type": "AWS::Logs::LogGroup", "Properties": {"LogGroupName": "/aws/events/jobs", "RetentionInDays": 30}},
+        "Lines": {"Type": "AWS::Logs::LogGroup", "Properties": {"LogGroupName": name, "RetentionInDays": 30}},
         "LinesPolicy": {"Type": "AWS::Logs::ResourcePolicy", "Properties": {"PolicyName": "journal", "PolicyDocument": document}},
         "Changes/Targets/2": {"Id": "lines", "Arn": att("Lines")},
     }
-    assert rules_of(edited(BASE, changes)) == rules
+    assert rules_of({**edited(BASE, changes), "Parameters": {"Name": {"Type": "String"}}}) == rules
 
 
 def test_a_bucket_for_flow_logs_is_looked_at_first() -> None:
