@@ -25,6 +25,7 @@ FILTER = "AWS::Logs::MetricFilter"
 _PUT = "cloudwatch:PutMetricData"
 _RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
 _SECONDS: Mapping[str, int] = {"minute": 60, "hour": 3600, "day": 86_400}
+_VARIABLES = ("Environment", "Variables")
 _LEAST_PERIOD, _NO_UNIT = 60, "None"
 _FURTHER = 2
 """CloudWatch looks some periods further back than it evaluates, for values where some are missing."""
@@ -66,13 +67,21 @@ def written(alarm: Resource) -> Slips:
     elif elsewhere := [one for one in found if one.name == name]:
         spaces = listed(sorted({one.namespace or "" for one in elsewhere}))
         message = f"{elsewhere[0].writer.logical_id} writes {name} into {spaces}, and the alarm asks for it in {space}"
-        yield Slip(message, spaces, (*asked.path, "Namespace"), space, dead=True)
+        yield Slip(message, spaces, (*asked.path, "Namespace"), space, dead=True, beside=tuple(_variables(elsewhere)))
     else:
         names = {one.name or "" for one in here}
         near = _beginning(name, names) or typo_of(name, names)
         if near:
             message = f"nothing writes {name} into {space}; the nearest is {near}"
             yield Slip(message, listed(sorted(names)), (*asked.path, "MetricName"), name, dead=True)
+
+
+def _variables(found: Iterable[Written]) -> Iterator[tuple[Resource, tuple[str, ...]]]:
+    """The variables of functions that have the namespace into which they write: that may be the mistake instead."""
+    for one in found:
+        for name, value in mapping(one.writer.get(*_VARIABLES)).items():
+            if one.namespace is not None and known(value) == one.namespace:
+                yield one.writer, (*_VARIABLES, name)
 
 
 def own_metrics(model: Model) -> tuple[Written, ...]:

@@ -20,6 +20,7 @@ class Slip:
     :param allowed: the allowed texts, in words.
     :param dead: it deploys, and then has no effect or fails when it runs.
     :param doubts: other places, of which one may be the mistake instead.
+    :param beside: the same in other resources.
     """
 
     message: str
@@ -28,6 +29,7 @@ class Slip:
     found: Value = ABSENT
     dead: bool = False
     doubts: tuple[Path, ...] = ()
+    beside: tuple[tuple[Resource, Path], ...] = ()
 
     def below(self, *path: str | int) -> Slip:
         """The same mistake, seen from a value around it."""

@@ -20,7 +20,7 @@ def _said_of(topic: Topic) -> Check:
 
 def _hit(one: Found) -> Hit:
     slip = one.slip
-    doubts = tuple((one.resource, path) for path in slip.doubts)
+    doubts = (*((one.resource, path) for path in slip.doubts), *slip.beside)
     return Hit(one.resource, slip.path, slip.message, slip.found, slip.allowed, doubts=doubts, source=PAGES[one.topic])
 
 

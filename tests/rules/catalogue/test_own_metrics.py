@@ -208,6 +208,31 @@ def test_what_reads_lines_and_values(path: str, value: Any, expected: list[tuple
 
 
 @pytest.mark.parametrize(
+    ("namespace", "role", "expected"),
+    [
+        ("Team/Nodes", "Team/Nodes", []),
+        ("Team/Others", "Team/Nodes", [("HP-TXT-011", "Few")]),
+        ("Team/Nodes", "Team/Others", [("HP-PERM-002", "Writer")]),
+    ],
+)
+def test_one_wrong_namespace_is_one_finding(namespace: str, role: str, expected: list[tuple[str, str]]) -> None:
+    allowed = {"Effect": "Allow", "Action": "cloudwatch:PutMetricData", "Resource": "*"}
+    condition = {"StringEquals": {"cloudwatch:namespace": role}}
+    lines = {"Effect": "Allow", "Action": "logs:*", "Resource": "*"}
+    nodes = {"Effect": "Allow", "Action": "sagemaker:ListClusterNodes", "Resource": "*"}
+    document = {"Version": "2012-10-17", "Statement": [{**allowed, "Condition": condition}, lines, nodes]}
+    trust = {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
+    writer = resource(
+        "AWS::IAM::Role",
+        AssumeRolePolicyDocument={"Version": "2012-10-17", "Statement": [trust]},
+        Policies=[{"PolicyName": "write", "PolicyDocument": document}],
+    )
+    changes = {"Writer": writer, "Count/Role": att("Writer"), "Count/Environment/Variables/NAMESPACE": namespace}
+    found = findings(edited(BASE, changes))
+    assert [(one.rule, one.resource) for one in found if one.rule.startswith(("HP-TXT", "HP-PERM"))] == expected
+
+
+@pytest.mark.parametrize(
     ("rule", "calls", "expected"),
     [
         ('ALARM("team-errors-are-many")', [], ["Both"]),
