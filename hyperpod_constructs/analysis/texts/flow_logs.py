@@ -19,9 +19,9 @@ from hyperpod_constructs.templates.values import ABSENT, Value
 
 _FLOW_LOG, _LOG_GROUP = "AWS::EC2::FlowLog", "AWS::Logs::LogGroup"
 _FORMAT, _PATTERN = "LogFormat", "FilterPattern"
-_LIST = re.compile(r'\[((?:[^\[\]"%()|&]|"\w+")*)\]')
-_OF_ACTION = re.compile(r'\w+\s*=\s*"?(ACCEPT|REJECT)"?')
-_OTHER_CASE = re.compile(r'action\s*=\s*(?!"?(?:ACCEPT|REJECT)"?$)"?((?i:accept|reject))"?')
+_LIST = re.compile(r"\[([^\[\]%()|&]*)\]")
+_OF_ACTION = re.compile(r"\w+\s*=\s*(ACCEPT|REJECT)")
+_OTHER_CASE = re.compile(r"action\s*=\s*(?!ACCEPT$|REJECT$)((?i:accept|reject))")
 _RECORD = "the fields of a record in order, of a flow log that writes them"
 _FIELD = re.compile(r"\$\{([^{}]{0,255})\}")
 
