@@ -21,6 +21,7 @@ from hyperpod_constructs.templates.dependencies import imported_from
 from hyperpod_constructs.templates.model import Model, Resource, Template, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_str
 
+_SUBNET = "AWS::EC2::Subnet"
 _CLUSTER = "AWS::SageMaker::Cluster"
 _GROUP = "InstanceGroups/*"
 _STORAGE = f"{_GROUP}/InstanceStorageConfigs/*"
@@ -29,7 +30,7 @@ _PLACES: Mapping[str, tuple[str, ...]] = {
     "AWS::Backup::BackupVault": ("EncryptionKeyArn", "Notifications/SNSTopicArn"),
     "AWS::CloudWatch::Alarm": ("AlarmActions/*", "OKActions/*", "InsufficientDataActions/*"),
     "AWS::DynamoDB::Table": ("SSESpecification/KMSMasterKeyId",),
-    "AWS::EC2::Subnet": ("AvailabilityZone", "AvailabilityZoneId"),
+    _SUBNET: ("AvailabilityZone", "AvailabilityZoneId"),
     "AWS::EC2::VPCEndpoint": ("ServiceName",),
     "AWS::ECR::Repository": ("EncryptionConfiguration/KmsKey",),
     "AWS::EFS::FileSystem": ("KmsKeyId",),
@@ -124,16 +125,24 @@ def _has_regions(model: Model) -> bool:
 
 
 def _home(root: Template, found: list[Claim]) -> tuple[str, str] | None:
-    """The region of a stack: of its environment, or of most of its places."""
+    """The region of a stack: of its environment, or of most of its places; where as many name another one, of a VPC's first."""
     own = root.environment.region
     if own is not None:
         return None if re.fullmatch(_REGION, own) is None else (zone_prefix(own), own)
     count = Counter(one.region for one in {(one.resource, one.region): one for one in found}.values())
     (most, times), *others = count.most_common(2)
-    if times < 2 or (others and others[0][1] >= times):
-        return None
-    example = next(one for one in found if one.region == most)
-    return most, f"that of {example.resource.logical_id} ({example.text})"
+    tied = times < 2 or (others and others[0][1] >= times)
+    example = _first_of_two(found) if tied else next(one for one in found if one.region == most)
+    return None if example is None else (example.region, f"that of {example.resource.logical_id} ({example.text})")
+
+
+def _first_of_two(found: Iterable[Claim]) -> Claim | None:
+    """The first subnet of a VPC that has subnets in two regions: one of them is wrong, whichever it is."""
+    subnets = ((resource_of(one.resource.get("VpcId")), one) for one in found if one.resource.type == _SUBNET)
+    for vpc, claimed in grouped(subnets).items():
+        if vpc is not None and len({one.region for one in claimed}) == 2:
+            return claimed[0]
+    return None
 
 
 _REGION = r"(?:us-gov|us-iso[a-z]*|[a-z]{2})-(?:north|south|east|west|central)+-\d"

@@ -96,6 +96,15 @@ def test_a_zone_of_another_region_than_the_other_subnets() -> None:
     assert [one.resource for one in findings(edited(right, {zone: "us-east-1a"}), rules="HP-REG-001")] == ["A"]
 
 
+def test_a_zone_of_another_region_than_that_of_the_only_other_subnet() -> None:
+    zones = {"NodeSubnet": "us-west-2a", "PublicSubnet": "us-east-1a"}
+    template = edited(slurm(), {f"{name}/AvailabilityZone": zone for name, zone in zones.items()})
+    places = [one for one in findings(template, rules="HP-REG-001") if one.resource in zones]
+    assert len(places) == 1
+    apart = edited(template, {"PublicSubnet/VpcId": "vpc-0123456789abcdef0"})
+    assert [one for one in findings(apart, rules="HP-REG-001") if one.resource in zones] == []
+
+
 def test_zones_of_a_list_are_one_mistake_of_their_parameter() -> None:
     """Both subnets pick the second zone of the list."""
     subnet = slurm()["Resources"]["NodeSubnet"]["Properties"]
