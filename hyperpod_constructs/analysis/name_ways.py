@@ -11,17 +11,25 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.answers import any_of
-from hyperpod_constructs.analysis.networks import VPC, Subnet
+from hyperpod_constructs.analysis.blocks import blocks_of
+from hyperpod_constructs.analysis.near_misses import given_away
+from hyperpod_constructs.analysis.networks import SUBNET, VPC, Subnet, network_facts
 from hyperpod_constructs.analysis.security_groups import is_resource
 from hyperpod_constructs.analysis.traffic import Side, Traffic
 from hyperpod_constructs.analysis.ways import DHCP, Hop, resolved, to_the_internet
 from hyperpod_constructs.facts.connections import DNS_PORTS
+from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_items, as_str, at
 
 _ASSOCIATION = "AWS::Route53Resolver::FirewallRuleGroupAssociation"
 _GROUP, _LIST = "AWS::Route53Resolver::FirewallRuleGroup", "AWS::Route53Resolver::FirewallDomainList"
 _RULES, _SERVERS = "FirewallRules", "DomainNameServers"
+_OWN_SERVER = 2
+"""The address of the own server of a VPC, counted from the begin of a block.
+
+Source: https://docs.aws.amazon.com/vpc/latest/userguide/AmazonDNS-concepts.html
+"""
 _OF_AWS = "amazonaws.com"
 _ELSEWHERE = ("amazonaws.com.cn", "api.aws", "amazonwebservices.com.cn")
 """Further domains of AWS: those of some partitions, and of addresses by IPv6."""
@@ -47,16 +55,21 @@ def named(source: Side, subnet: Subnet, *, private: bool = False) -> Iterator[Ho
         return
     own = [one for one in vpc.template.model.resources(DHCP) if is_resource(one.get("VpcId"), vpc) is not False]
     if own:
-        yield from _asked_of_others(source, own, private=private)
+        yield from _asked_of_others(source, vpc, own, private=private)
     else:
         yield from _past_firewall(vpc)
 
 
-def _asked_of_others(source: Side, associations: list[Resource], *, private: bool) -> Iterator[Hop]:
-    """The servers that the DHCP options of a VPC name, if they are all in the internet: they know no private names."""
+def _asked_of_others(source: Side, vpc: Resource, associations: list[Resource], *, private: bool) -> Iterator[Hop]:
+    """The servers that the DHCP options of a VPC name, if nothing is there or all are in the internet, without private names."""
     options = resource_of(associations[0].get("DhcpOptionsId"), "AWS::EC2::DHCPOptions") if len(associations) == 1 else None
     servers = [as_str(one) for one in as_items(options.get(_SERVERS)) or ()] if options is not None else []
-    if options is None or not servers or not all(map(_is_global, servers)):
+    if options is None or not servers:
+        return
+    if all(_is_nowhere(vpc, one) for one in servers):
+        says = f"names servers in {vpc.logical_id} at addresses of no subnet, {', '.join(map(str, servers))}: nothing is there"
+        yield Hop(options, False, says, (_SERVERS,))
+    if not all(map(_is_global, servers)):
         return
     for hop in to_the_internet(source, Traffic("udp", DNS_PORTS)):
         if hop.passes is False:
@@ -64,6 +77,23 @@ def _asked_of_others(source: Side, associations: list[Resource], *, private: boo
             yield Hop(options, False, says, (_SERVERS,), covers=(hop.resource, *hop.covers))
     if private:
         yield Hop(options, None, "names servers that know no private names", (_SERVERS,))
+
+
+def _is_nowhere(vpc: Resource, text: str | None) -> bool:
+    """Whether an address of a VPC is surely that of nothing: in none of its subnets, and not that of its own server."""
+    try:
+        server = ipaddress.IPv4Network(text or "")
+    except ValueError:
+        return False
+    blocks = blocks_of(vpc)
+    own = any(int(server[0]) - int(one.block[0]) == _OWN_SERVER for one in blocks.known)
+    if own or not blocks.complete or blocks.of(server) is None:
+        return False
+    model = vpc.template.model
+    shared = any(vpc in references(value) for one in model.templates for value in given_away(one))
+    subnets = [network_facts(model).subnet(one) for one in model.resources(SUBNET)]
+    inside = [one for one in subnets if one.vpc in (vpc, None)]
+    return not shared and all(one.cidr is not None and server[0] not in one.cidr for one in inside)
 
 
 def _is_global(text: str | None) -> bool:

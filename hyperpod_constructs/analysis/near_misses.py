@@ -83,10 +83,10 @@ def _shared_out(model: Model) -> tuple[dict[Resource, list[Resource]], set[Resou
 def _users(model: Model) -> tuple[dict[Resource, list[Resource]], set[Resource]]:
     users = (one for one in model.resources() if one.type not in (SECURITY_GROUP, *SEPARATE))
     named = grouped((group, one) for one in users for group in dict.fromkeys(references(one.get())))
-    return named, {group for one in model.templates for value in _given_away(one) for group in references(value)}
+    return named, {group for one in model.templates for value in given_away(one) for group in references(value)}
 
 
-def _given_away(template: Template) -> Iterable[Value]:
+def given_away(template: Template) -> Iterable[Value]:
     """What others can have: the outputs of a stack; of a nested one, whose parent is known, its exports."""
     return template.outputs() if template.parent is None else [template.output(output) for _, output in template.exports()]
 
