@@ -80,12 +80,10 @@ def _over_the_internet(source: Side, subnet: Subnet, service: facts.Service) -> 
         elif nameless is not None:
             yield Hop(nameless, False, f"has no private DNS, and {closed}", ("PrivateDnsEnabled",))
         elif ended and subnet.vpc is not None and is_closed(subnet):
-            says = (
-                f"has no interface endpoint with private DNS for it, and {subnet.resource.logical_id} has no route to the internet"
-            )
-            sibling = _sibling(subnet.vpc, service)
-            alone = f"is alone: its VPC {says}"
-            yield Hop(subnet.vpc, False, says) if sibling is None else Hop(sibling, False, alone)
+            lacks, sibling = "has no interface endpoint with private DNS for it", _sibling(subnet.vpc, service)
+            says = f"has no route to the internet, and {subnet.vpc.logical_id} {lacks}"
+            alone = f"is alone: its VPC {lacks}, and {closed}"
+            yield Hop(subnet.resource, False, says, covers=(subnet.vpc,)) if sibling is None else Hop(sibling, False, alone)
         else:
             yield hop
 

@@ -18,7 +18,7 @@ from hyperpod_constructs.analysis.traffic import INTERNET, Side, Traffic, group_
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, as_bool, as_items, as_str
 
-PEERING = "AWS::EC2::VPCPeeringConnection"
+TABLE, PEERING = "AWS::EC2::RouteTable", "AWS::EC2::VPCPeeringConnection"
 _ATTACHMENT = "AWS::EC2::VPCGatewayAttachment"
 DHCP = "AWS::EC2::VPCDHCPOptionsAssociation"
 _OWN_SERVER = "AmazonProvidedDNS"
@@ -50,6 +50,11 @@ class Hop:
     """Other resources with the same cause."""
     doubts: tuple[tuple[Resource, tuple[str | int, ...]], ...] = ()
     """Other places of which one may be the cause."""
+
+    @property
+    def cause(self) -> Resource:
+        """What is wrong for all that ends there: a route table or a VPC that is not as it should be, else the place itself."""
+        return next((one for one in self.covers if one.type in (TABLE, VPC)), self.resource)
 
 
 @dataclass(frozen=True)
@@ -249,7 +254,7 @@ def _out_of(subnet: Subnet) -> Iterator[Hop]:
     if exit_.kind is ExitKind.NONE:
         table = resource_of(subnet.route_table)
         named = "uses the main route table" if table is None else f"uses route table {table.logical_id}"
-        yield Hop(subnet.resource, False, f"{named}, which has no route to the internet", covers=() if table is None else (table,))
+        yield Hop(subnet.resource, False, f"{named}, which has no route to the internet", covers=_table_of(subnet))
     elif exit_.kind is ExitKind.INTERNET_GATEWAY:
         says = "is a public subnet: its route leads to an internet gateway, and nodes have no public addresses"
         cause = () if exit_.route is None else ((exit_.route, ("GatewayId",)),)
@@ -259,6 +264,12 @@ def _out_of(subnet: Subnet) -> Iterator[Hop]:
         yield _nat(exit_.gateway, subnet)
     else:
         yield Hop(subnet.resource, None, "has routes that are not known, or whose end is not")
+
+
+def _table_of(subnet: Subnet) -> tuple[Resource, ...]:
+    """The route table of a subnet; its VPC where that is the main one."""
+    table = resource_of(subnet.route_table) or subnet.vpc
+    return () if table is None else (table,)
 
 
 def _subnet_of_nat(nat: Resource | None) -> Subnet | None:
@@ -291,8 +302,8 @@ def by_gateway(one: Resource, subnet: Subnet, *path: str | int) -> Hop:
     """
     id, kind = subnet.resource.logical_id, subnet.exit.kind
     if kind in (ExitKind.NONE, ExitKind.NAT):
-        says, table = f"is in {id}, which has no route to an internet gateway", resource_of(subnet.route_table)
-        return Hop(one, False, says, path, covers=(subnet.resource, *(() if table is None else (table,))))
+        says = f"is in {id}, which has no route to an internet gateway"
+        return Hop(one, False, says, path, covers=(subnet.resource, *_table_of(subnet)))
     if kind is ExitKind.UNKNOWN:
         return Hop(one, None, f"is in {id}, whose routes are not known")
     gateway, attached = subnet.exit.gateway, _attached(subnet)

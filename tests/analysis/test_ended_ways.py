@@ -168,7 +168,10 @@ DATA = "ModelDataUrl: s3://models/llm.tar.gz"
         ((STUDIO.format(access="VpcOnly"), TO_STUDIO.format(group="Open"), READER, BUCKET), [("Studio", "s3", "Subnet")]),
         ((STUDIO.format(access="VpcOnly"), TO_STUDIO.format(group="Open"), READER, BUCKET, TO_S3), []),
         ((STUDIO.format(access="VpcOnly"), TO_STUDIO.format(group="Open"), WRITER, BUCKET), []),
-        ((STUDIO.format(access="VpcOnly"), TO_API.format(group="Open"), WRITER, BUCKET), [("Studio", "sagemaker.runtime", "Vpc")]),
+        (
+            (STUDIO.format(access="VpcOnly"), TO_API.format(group="Open"), WRITER, BUCKET),
+            [("Studio", "sagemaker.runtime", "Subnet")],
+        ),
         ((STUDIO.format(access="PublicInternetOnly"), READER, BUCKET), []),
         ((LLM.format(data=DATA),), [("Llm", "s3", "Subnet")]),
         ((LLM.format(data=DATA), TO_S3), []),

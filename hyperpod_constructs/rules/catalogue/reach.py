@@ -39,8 +39,8 @@ _way = partial(
 
 
 def _stops(model: Model) -> dict[Resource, list[Connection]]:
-    """The connections that surely end, by the place at which they do; EFA has a rule of its own."""
-    return model.cached(_stops, lambda: grouped((_end(one).resource, one) for one in _ended(model) if not _is_efa(one)))
+    """The connections that surely end, by the cause of it; EFA has a rule of its own."""
+    return model.cached(_stops, lambda: grouped((_end(one).cause, one) for one in _ended(model) if not _is_efa(one)))
 
 
 def _ended(model: Model) -> Iterator[Connection]:
@@ -73,18 +73,19 @@ def _is_fatal(stopped: Sequence[Connection]) -> bool:
 
 
 def _hits(model: Model, *, fatal: bool) -> Iterator[Hit]:
-    """One hit for each place at which ways end."""
-    for place, stopped in _stops(model).items():
+    """One hit for each cause for which ways end."""
+    for stopped in _stops(model).values():
         if _is_fatal(stopped) is fatal:
             end = _end(stopped[0])
+            place, covers = end.resource, tuple(dict.fromkeys(cause for one in stopped for cause in _causes(_end(one))))
             # Of nodes in a public subnet, its route or their place is the mistake.
             places = [(one.group.resource, (*one.group.network_path, "Subnets")) for one in stopped if end.doubts]
             chosen = places[0] if places and _is_meant_to_be_public(place) else None
             doubts = (*end.doubts, *dict.fromkeys(places), *_other_groups(model, stopped))
             if chosen is None:
-                yield hit(place, _message(stopped), *end.path, covers=end.covers, doubts=doubts)
+                yield hit(place, _message(stopped), *end.path, covers=covers, doubts=doubts)
             else:
-                yield Hit(*chosen, _message(stopped), covers=(place, *end.covers), doubts=doubts)
+                yield Hit(*chosen, _message(stopped), covers=covers, doubts=doubts)
 
 
 def _is_meant_to_be_public(subnet: Resource) -> bool:
@@ -214,7 +215,7 @@ def functions_reach_what_they_name(model: Model) -> Iterator[Hit]:
     """One hit for each cause, unless the nodes have it too: at the hop if it is a group, a table or an endpoint, else at a user."""
     said = set(_ends(model))
     ended = [one for one in ended_ways(model) if one.way.end]
-    for first, *others in grouped((one.way.end.resource if one.way.end else None, one) for one in ended).values():
+    for first, *others in grouped((one.way.end.cause if one.way.end else None, one) for one in ended).values():
         end, users = first.way.end, dict.fromkeys(one.user for one in (first, *others))
         assert end is not None
         if said.intersection(_causes(end)):

@@ -128,7 +128,7 @@ def test_the_public_endpoint_is_enough_with_a_nat_gateway() -> None:
 def test_a_closed_network_of_eks_needs_endpoints(absent: str) -> None:
     (finding,) = findings(closed(eks(), *(name for name in (*EKS, *OPERATION, "sts") if name != absent)))
 
-    place = "Endpoint1" if absent.startswith("ecr.") else "Vpc"  # the other endpoint of the registry is alone
+    place = "Endpoint1" if absent.startswith("ecr.") else "NodeSubnet"  # the other endpoint of the registry is alone
     assert (finding.rule, finding.level, finding.resource) == ("HP-REACH-001", Level.ERROR, place)
     assert f"cannot reach {absent}: the way {place} ends" in finding.message
 
@@ -337,7 +337,7 @@ def test_add_ons_need_the_endpoints_of_what_they_call(addon: str, service: str) 
 
     (finding,) = findings(lacking)
 
-    assert (finding.rule, finding.resource) == ("HP-REACH-002", "Vpc")
+    assert (finding.rule, finding.resource) == ("HP-REACH-002", "NodeSubnet")
     assert "cannot reach eks-auth and " + service in finding.message
     assert rules_of(complete) == []
 

@@ -639,3 +639,54 @@ def test_a_volume_is_exported_to_somebody_who_is_there(clients: str, lonely: boo
         },
     }
     assert reached(edited(SLURM, shared)) == ({("HP-REACH-007", "Papers")} if lonely else set())
+
+
+def of_two_gateways(table: str) -> Template:
+    """Workers in a zone of their own, behind a second NAT gateway whose subnet has this table; no table leads to the internet."""
+    vpc = {"VpcId": {"Ref": "Vpc"}}
+    inside = {**vpc, "CidrBlock": "10.0.128.0/18", "AvailabilityZone": "us-west-2c"}
+    outside = {**vpc, "CidrBlock": "10.0.1.0/24", "AvailabilityZone": "us-west-2c"}
+    leading = {"RouteTableId": {"Ref": "FarRoutes"}, "DestinationCidrBlock": "0.0.0.0/0", "NatGatewayId": {"Ref": "FarNat"}}
+    nat = {"SubnetId": {"Ref": "FarPublic"}, "AllocationId": "eipalloc-0123456789abcdef0"}
+    more = {
+        "FarSubnet": {"Type": "AWS::EC2::Subnet", "Properties": inside},
+        "FarPublic": {"Type": "AWS::EC2::Subnet", "Properties": outside},
+        "FarRoutes": {"Type": "AWS::EC2::RouteTable", "Properties": vpc},
+        "OtherRoutes": {"Type": "AWS::EC2::RouteTable", "Properties": vpc},
+        "FarDefaultRoute": {"Type": "AWS::EC2::Route", "Properties": leading},
+        "FarNat": {"Type": "AWS::EC2::NatGateway", "Properties": nat},
+        **{
+            f"{subnet}Association": {
+                "Type": "AWS::EC2::SubnetRouteTableAssociation",
+                "Properties": {"SubnetId": {"Ref": subnet}, "RouteTableId": {"Ref": routes}},
+            }
+            for subnet, routes in (("FarSubnet", "FarRoutes"), ("FarPublic", table))
+        },
+    }
+    group = {"Subnets": [{"Ref": "FarSubnet"}], "SecurityGroupIds": [{"Fn::GetAtt": ["NodeGroup", "GroupId"]}]}
+    return edited(slurm(), {**more, "Cluster/InstanceGroups/2/OverrideVpcConfig": group, "PublicDefaultRoute": REMOVED})
+
+
+@pytest.mark.parametrize(("table", "places"), [("PublicRoutes", {"Nat"}), ("OtherRoutes", {"Nat", "FarNat"})])
+def test_gateways_whose_common_table_leads_nowhere_are_one_finding(table: str, places: set[str]) -> None:
+    found = [one for one in findings(of_two_gateways(table)) if one.rule.startswith("HP-REACH-00")]
+    assert {one.resource for one in found} == places
+    assert len(found) == len(places)
+    assert all(f"{name} is in " in " ".join(one.message for one in found) for name in ("Nat", "FarNat"))
+
+
+@pytest.mark.parametrize("edit", ["NodeAssociation", "NodeDefaultRoute"])
+def test_nodes_without_a_way_out_beside_endpoints_are_one_finding(edit: str) -> None:
+    """Without its table a subnet also misses S3; neither order nor endpoints are said to be the mistake besides."""
+    of_logs = {
+        "VpcId": {"Ref": "Vpc"},
+        "VpcEndpointType": "Interface",
+        "ServiceName": {"Fn::Sub": "com.amazonaws.${AWS::Region}.logs"},
+        "SubnetIds": [{"Ref": "NodeSubnet"}],
+        "SecurityGroupIds": [{"Fn::GetAtt": ["NodeGroup", "GroupId"]}],
+        "PrivateDnsEnabled": True,
+    }
+    template = edited(slurm(), {"Logs": {"Type": "AWS::EC2::VPCEndpoint", "Properties": of_logs}})
+    assert findings(template) == []
+    (finding,) = findings(edited(template, {edit: REMOVED}))
+    assert finding.resource == "NodeSubnet"
