@@ -55,15 +55,20 @@ def _as_sure(cause: Heard, gone: Sequence[Heard]) -> Heard:
 
 
 def _in_order(causes: Sequence[Heard], most: int) -> Iterable[list[Heard]]:
-    """The mistakes by the schemas at once, which nothing else explains, and by the requests; then some others, orders last.
+    """The mistakes by the schemas at once, which nothing else explains, and by the requests; then some others, parameters first.
 
     :param most: the number of others.
     """
     for validated in (True, False):
         yield [one for one in causes if one[0].yields and one[0].validated is validated]
     others = [one for one in causes if not one[0].yields and _doubts([one]) != Doubts()]
-    for one in sorted(others, key=lambda one: (one[2].level is not Level.ERROR, not one[1].doubts, not one[1].path))[:most]:
+    for one in sorted(others, key=_rank)[:most]:
         yield [one]
+
+
+def _rank(one: Heard) -> tuple[bool, ...]:
+    _, found, finding = one
+    return found.resource.type != _PARAMETER, finding.level is not Level.ERROR, not found.doubts, not found.path
 
 
 def _consequences(causes: Sequence[Heard], others: Sequence[Heard], model: Model) -> list[Heard]:

@@ -133,6 +133,11 @@ def resource(type_: str, properties: Properties, **more: Any) -> Properties:
     return {"Type": type_, "Properties": properties, **more}
 
 
+def test_a_space_without_an_owner_awaits_no_profile() -> None:
+    profile = resource("AWS::SageMaker::UserProfile", {"DomainId": "d-1", "UserProfileName": "ada"})
+    assert late({"User": resource("AWS::SageMaker::Space", {"DomainId": "d-1"}), "Part": profile}) == []
+
+
 def test_each_completion_has_a_case() -> None:
     assert {(one.user, one.part) for one in completions()} == {*USERS}
 

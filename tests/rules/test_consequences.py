@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.analysis.references.parameters import wrong_parameters
 from hyperpod_constructs.rules import consequences
 from hyperpod_constructs.rules.acknowledgement import Acknowledgement
 from hyperpod_constructs.rules.checking import check
@@ -20,6 +21,8 @@ from hyperpod_constructs.templates.raw import raw_template
 from hyperpod_constructs.templates.values import as_str
 from tests.rules.catalogue.cases import REMOVED, edited
 from tests.rules.catalogue.templates import Template, eks, findings, slurm
+from tests.rules.catalogue.test_network import closed
+from tests.rules.catalogue.test_permissions import without
 
 QUOTA = {
     "Type": "AWS::SageMaker::ComputeQuota",
@@ -67,6 +70,57 @@ ACL = {
     },
 }
 GROUP = "Cluster/InstanceGroups/0"
+KEY = {
+    "Type": "AWS::KMS::Key",
+    "DeletionPolicy": "Retain",
+    "UpdateReplacePolicy": "Retain",
+    "Properties": {
+        "EnableKeyRotation": True,
+        "KeyPolicy": {
+            "Version": "2012-10-17",
+            "Statement": [
+                {
+                    "Effect": "Allow",
+                    "Principal": {"AWS": {"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:root"}},
+                    "Action": "kms:*",
+                    "Resource": "*",
+                }
+            ],
+        },
+    },
+}
+ENCRYPTED = {"VolumeKmsKeyId": {"Fn::GetAtt": ["VolumeKey", "Arn"]}}
+BY_TCP = {
+    f"NodeSelf{way}/{key}": value
+    for way in ("Ingress", "Egress")
+    for key, value in (("IpProtocol", "tcp"), ("FromPort", 0), ("ToPort", 65535))
+}
+BLOCK = {"Type": "AWS::EC2::VPCCidrBlock", "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "172.20.0.0/16"}}
+HOMES = {
+    "Homes": {
+        "Type": "AWS::FSx::FileSystem",
+        "DeletionPolicy": "Retain",
+        "UpdateReplacePolicy": "Retain",
+        "DependsOn": ["NodeSelfIngress", "NodeSelfEgress"],
+        "Properties": {
+            "FileSystemType": "OPENZFS",
+            "StorageCapacity": 1024,
+            "SubnetIds": [{"Ref": "NodeSubnet"}],
+            "SecurityGroupIds": [{"Fn::GetAtt": ["NodeGroup", "GroupId"]}],
+            "OpenZFSConfiguration": {
+                "DeploymentType": "SINGLE_AZ_2",
+                "ThroughputCapacity": 160,
+                "AutomaticBackupRetentionDays": 7,
+                "RootVolumeConfiguration": {
+                    "NfsExports": [{"ClientConfigurations": [{"Clients": "10.0.0.0/16", "Options": ["rw", "crossmnt"]}]}]
+                },
+            },
+        },
+    },
+    f"{GROUP}/InstanceStorageConfigs/1": {
+        "FsxOpenZfsConfig": {"DnsName": {"Fn::GetAtt": ["Homes", "DNSName"]}, "MountPath": "/home"}
+    },
+}
 
 
 def governed() -> Template:
@@ -108,6 +162,36 @@ ONCE: list[tuple[Template, dict[str, Any], tuple[str, str]]] = [
             f"{GROUP}/InstanceRequirements": {"InstanceTypes": ["ml.g5.8xlarge", "ml.g5.16xlarge"]},
         },
         ("HP-CAP-002", "Cluster"),
+    ),
+    # A volume that the service refuses: nobody knows whether it takes a key, and its role may not use that.
+    (
+        edited(slurm(), {"VolumeKey": KEY}),
+        {f"{GROUP}/InstanceStorageConfigs/0": {"EbsVolumeConfig": {"RootVolume": True, "VolumeSizeInGB": 200, **ENCRYPTED}}},
+        ("HP-GRP-004", "Cluster"),
+    ),
+    # A block in the place of a group: EFA has no way either.
+    (
+        slurm(),
+        {"NodeSelfIngress/SourceSecurityGroupId": REMOVED, "NodeSelfIngress/CidrIp": "0.0.0.0/0"},
+        ("HP-NET-004", "NodeSelfIngress"),
+    ),
+    # The name of a service that has an endpoint: another one has none.
+    (
+        closed(slurm(), "logs", "ssm", "ssmmessages"),
+        {"Endpoint2/ServiceName": {"Fn::Sub": "com.amazonaws.${AWS::Region}.ssm"}},
+        ("HP-END-005", "Endpoint2"),
+    ),
+    # EFA of a file system, whose role nobody asked for it before.
+    (
+        edited(without(slurm(), "fsx:DescribeFileSystems"), {"Cluster/InstanceGroups/2/InstanceType": "ml.m5.xlarge", **BY_TCP}),
+        {"FileSystem/LustreConfiguration/EfaEnabled": True},
+        ("HP-FSN-003", "FileSystem"),
+    ),
+    # A block that the VPC does not take: what a file system exports to is not judged by it.
+    (
+        edited(slurm(), HOMES),
+        {"Block": BLOCK, "NodeSubnet/CidrBlock": "172.20.0.0/18", "NodeSubnet/.DependsOn": "Block"},
+        ("HP-BLK-001", "Block"),
     ),
 ]
 
@@ -377,3 +461,56 @@ def test_an_order_is_not_judged_where_a_property_that_may_say_it_is_missing(give
     desk = {"Type": "AWS::SageMaker::Space", "Properties": {**domain, "SpaceName": "desk", **given}}
     ada = {"Type": "AWS::SageMaker::UserProfile", "Properties": {**domain, "UserProfileName": "ada"}}
     assert [one.rule for one in findings(edited(slurm(), {"Desk": desk, "Ada": ada})) if one.resource == "Desk"] == rules
+
+
+def test_a_parameter_is_asked_before_the_values_of_resources(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consequences, "_MOST_CAUSES", 1)
+
+    def rule(id: str, asked: Callable[[Model], Iterator[Hit]]) -> Rule:
+        return Rule(id=id, level=Level.ERROR, title="x", why="x", fix="x", source="x", allowed="x", silences=(), check=asked)
+
+    def wide(model: Model) -> Iterator[Hit]:
+        yield from (hit(vpc, "wide", "CidrBlock") for vpc in model.resources("AWS::EC2::VPC") if as_str(vpc.get("CidrBlock")))
+
+    def default(model: Model) -> Iterator[Hit]:
+        yield from (hit(one.owner, one.message) for one in wrong_parameters(model))
+
+    def follows(model: Model) -> Iterator[Hit]:
+        subnets = model.resources("AWS::EC2::Subnet")
+        yield from (hit(one, "elsewhere") for one in subnets if as_str(one.get("AvailabilityZone")) == "us-east-1a")
+
+    zone = {"Type": "String", "Default": "us-east-1a", "AllowedPattern": "us-west-2[a-d]"}
+    template = edited({**slurm(), "Parameters": {"Zone": zone}}, {"NodeSubnet/AvailabilityZone": {"Ref": "Zone"}})
+    rules = [rule("HP-ONE-001", wide), rule("HP-TWO-001", default), rule("HP-TWO-002", follows)]
+    assert {one.rule for one in check(Model.of({"t": template}), rules=rules)} == {"HP-ONE-001", "HP-TWO-001"}
+
+
+def access(principal: object) -> Template:
+    return {"Type": "AWS::EKS::AccessEntry", "Properties": {"ClusterName": {"Ref": "Name"}, "PrincipalArn": principal}}
+
+
+@pytest.mark.parametrize(("back", "rules"), [({"DependsOn": "One"}, ["HP-DEP-001"]), ({}, ["HP-LIM-004"])])
+def test_what_stacks_in_a_circle_give_each_other_is_in_doubt(back: Template, rules: list[str]) -> None:
+    """A role gets its entry in both stacks; if there is a circle, the one that gets it from the other should have got another."""
+    trust = {"Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::123456789012:root"}, "Action": "sts:AssumeRole"}
+    people = {"AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [trust]}}
+    name = {"Name": {"Type": "String"}}
+    one = {"Parameters": {"Role": {"Type": "String"}, **name}, "Resources": {"Entry": access({"Ref": "Role"})}}
+    arn = {"Fn::GetAtt": ["People", "Arn"]}
+    two = {
+        "Parameters": name,
+        "Resources": {"People": {"Type": "AWS::IAM::Role", "Properties": people}, "Own": access(arn)},
+        "Outputs": {"Arn": {"Value": arn}},
+    }
+    given: Template = {"One": {"Role": {"Fn::GetAtt": ["Two", "Outputs.Arn"]}}, "Two": {}}
+    stacks: Template = {
+        name: {
+            "Type": "AWS::CloudFormation::Stack",
+            "Properties": {"TemplateURL": f"https://s3/b/{name}.json", "Parameters": {"Name": {"Ref": "Control"}, **parameters}},
+        }
+        for name, parameters in given.items()
+    }
+    stacks["Two"].update(back)
+    nested = {name: Document(name=name, body=raw_template(body)) for name, body in (("One", one), ("Two", two))}
+    model = Model([Document(name="main", body=raw_template(edited(eks(), stacks)), nested=nested)])
+    assert [one.rule for one in check(model) if one.rule in {"HP-DEP-001", "HP-LIM-004"}] == rules

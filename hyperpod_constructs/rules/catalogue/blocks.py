@@ -50,7 +50,10 @@ _RANGE = ("OpenZFSConfiguration", "EndpointIpAddressRange")
 )
 def blocks_go_together(one: VpcBlock) -> Hit | None:
     mistake = cidr_blocks.mistake(one.block) or cidr_blocks.addition_mistake(one.block, one.before) or _either_way(one)
-    return hit(one.resource, f"{one.block} {mistake}", "CidrBlock") if mistake else None
+    if not mistake:
+        return None
+    inside = (subnet.resource for subnet in subnet_blocks(one.resource.template.model) if subnet.block.subnet_of(one.block))
+    return hit(one.resource, f"{one.block} {mistake}", "CidrBlock", doubts=((subnet, ("CidrBlock",)) for subnet in inside))
 
 
 def _either_way(one: VpcBlock) -> str | None:

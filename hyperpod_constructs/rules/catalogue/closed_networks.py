@@ -78,7 +78,8 @@ def endpoints_do_not_meet(model: Model) -> Iterator[Hit]:
             kind, service = _kind(endpoint), service_of(endpoint)
             what = "private DNS in one VPC" if kind == _INTERFACE else "one route table"
             text = f"{first.logical_id} and {endpoint.logical_id} are endpoints of {service} with {what}"
-            yield hit(endpoint, text, "PrivateDnsEnabled" if kind == _INTERFACE else "RouteTableIds")
+            names = ((one, ("ServiceName",)) for one in (first, endpoint))
+            yield hit(endpoint, text, "PrivateDnsEnabled" if kind == _INTERFACE else "RouteTableIds", doubts=names)
         for claim in claims:
             seen.setdefault(claim, endpoint)
 

@@ -47,7 +47,14 @@ def _inside(circle: Sequence[Resource]) -> Iterator[Resource]:
 
 def _links(one: Resource, other: Resource) -> Iterator[tuple[str | int, ...]]:
     """The places at which a resource refers to another: one of a circle's is wrong, nobody knows which."""
-    return (path for path, value in placed_leaves(one.get()) if other in references(value))
+    return (path for path, value in placed_leaves(one.get()) if any(other in _with_stacks(named) for named in references(value)))
+
+
+def _with_stacks(resource: Resource) -> Iterator[Resource]:
+    """A resource, and the nested stacks in which it is."""
+    yield resource
+    while (parent := resource.template.parent) is not None:
+        yield (resource := parent)
 
 
 def _message(circle: Sequence[Resource]) -> str:

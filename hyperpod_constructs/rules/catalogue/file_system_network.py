@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from hyperpod_constructs.analysis.clusters import labels
@@ -97,7 +98,8 @@ def efa_lustre_admits_itself(system: Lustre, side: Side) -> Hit | None:
         return None
     lacking = [_SELF[direction] for direction in _DIRECTIONS if groups[0].allows_itself(direction) is False]
     message = f"its security group does not let all traffic {' nor '.join(lacking)}, and it has EFA"
-    return _hit(system, side, message) if lacking else None
+    efa = (system.resource, ("LustreConfiguration", "EfaEnabled"))
+    return replace(_hit(system, side, message), doubts=(efa,)) if lacking else None
 
 
 @_side_warning(

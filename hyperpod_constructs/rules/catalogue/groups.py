@@ -91,7 +91,8 @@ def volumes_are_complete(group: Group) -> Iterator[Hit]:
     for path, volume in group.storage("EbsVolumeConfig"):
         mistake = _volume_mistake(volume)
         if mistake is not None:
-            yield hit(group, mistake, *path)
+            keys = ("RootVolume", "VolumeKmsKeyId")
+            yield hit(group, mistake, *path, doubts=((group.resource, (*group.path, *path, key)) for key in keys))
 
 
 def _is_root(volume: Value) -> bool | None:

@@ -37,7 +37,10 @@ def not_everything_is_open(opened: GroupRule) -> Hit | None:
         return None
     ports = opened.ports or range(0)
     shown = "all ports" if is_everything(opened) else f"{opened.protocol} {ports.start}" + (f"-{ports[-1]}" if ports[1:] else "")
-    return Hit(opened.resource, opened.path, f"{shown} {'are' if ports[1:] else 'is'} open to the world", found=opened.cidr)
+    text = f"{shown} {'are' if ports[1:] else 'is'} open to the world"
+    # A group may have been meant.
+    doubts = tuple((opened.resource, (*opened.path, key)) for key in ("CidrIp", "CidrIpv6", "SourceSecurityGroupId"))
+    return Hit(opened.resource, opened.path, text, found=opened.cidr, doubts=doubts)
 
 
 @warning(

@@ -210,7 +210,7 @@ def subnets_are_in_different_zones(resource: Resource) -> Hit | None:
     for one, other in combinations(found, 2):
         if one.zone.is_same(other.zone):
             text = f"its subnets {one.resource.logical_id} and {other.resource.logical_id} are in one zone"
-            return hit(resource, text, key, doubts=places_of_zones([one.resource, other.resource]))
+            return hit(resource, text, key, doubts=((resource, (key,)), *places_of_zones([one.resource, other.resource])))
     return None
 
 

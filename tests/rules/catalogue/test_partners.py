@@ -561,6 +561,7 @@ BESIDE_WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("HP-REG-001", {}, {"Zone/VPCs/0/VPCRegion": "us-east-1"}),
     ("HP-REACH-009", INSPECTED, {"WalledOut": route("WalledTable", "0.0.0.0/0", **THROUGH)}),
     ("HP-REACH-009", INSPECTED, {"WalledOut": REMOVED}),
+    ("HP-SUB-015", INSPECTED, {"Wall/SubnetMappings/1": {"SubnetId": ref("A")}}),
     ("HP-REACH-009", INSPECTED, {"BackToA": REMOVED}),
     ("HP-REACH-009", INSPECTED, {"Way": route("Table", "0.0.0.0/0", NatGatewayId=ref("Nat"))}),
     ("HP-REACH-009", INSPECTED, {"Nat/SubnetId": ref("A")}),
