@@ -46,16 +46,18 @@ def of_an_arn(call: Call, argument: Sequence[Raw]) -> tuple[str, Value, str] | N
 
 
 def of_an_address(call: Call, argument: Sequence[Raw]) -> tuple[str, Value, str] | None:
-    """An item beyond the parts of an address whose form is known, such as that of the issuer of a Kubernetes cluster."""
+    """The scheme of an address, where what is behind it is meant, or an item beyond its parts where its form is known."""
     divided = argument[1].get("Fn::Split") if isinstance(argument[1], dict) else None
     resolve = call.template.resolver.resolve
     if not isinstance(divided, list) or len(divided) != 2:
         return None
     index, delimiter, source = as_int(resolve(argument[0])), as_str(resolve(divided[0])), resolve(divided[1])
-    form = ADDRESSES.get((source.resource.type, source.attribute)) if isinstance(source, Reference) else None
-    if form is None or index is None or not delimiter or delimiter.removeprefix("https").strip("/:"):
+    if not isinstance(source, Reference) or index is None or not delimiter:
         return None
-    count = len(form.split(delimiter))
+    if index == 0 and delimiter in ("//", "://") and (source.attribute or "").endswith(_ADDRESSES):
+        return f"item 0 of {quoted(source)} is the scheme, https", 0, "1: what is behind the scheme"
+    form = ADDRESSES.get((source.resource.type, source.attribute))
+    count = index + 1 if form is None or delimiter.removeprefix("https").strip("/:") else len(form.split(delimiter))
     message = f"Fn::Select takes item {index} of {quoted(source)}, {form}, which {delimiter!r} divides into {count}"
     return (message, index, f"0 to {count - 1}") if index >= count else None
 
@@ -82,19 +84,6 @@ def pair_of(call: Call, items: Raw) -> str | None:
     parts = named.split(".", 1) if isinstance(named, str) else named
     resource = call.template.by_id.get(str(parts[0])) if isinstance(parts, list) and len(parts) == 2 else None
     return None if resource is None or not isinstance(parts, list) else PAIRS.get((resource.type, str(parts[1])))
-
-
-def of_an_address(call: Call, argument: Sequence[Raw]) -> tuple[str, Value, str] | None:
-    """The scheme of an address, where what is behind it is meant: nothing takes `https:`."""
-    divided = argument[1].get("Fn::Split") if isinstance(argument[1], dict) else None
-    resolve = call.template.resolver.resolve
-    if not isinstance(divided, list) or len(divided) != 2 or as_int(resolve(argument[0])) != 0:
-        return None
-    source = resolve(divided[1])
-    is_address = isinstance(source, Reference) and (source.attribute or "").endswith(_ADDRESSES)
-    if not is_address or as_str(resolve(divided[0])) not in ("//", "://"):
-        return None
-    return f"item 0 of {quoted(source)} is the scheme, https", 0, "1: what is behind the scheme"
 
 
 def _written(source: Value) -> str | None:
