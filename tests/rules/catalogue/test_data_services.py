@@ -260,7 +260,8 @@ def policy_of(name: str) -> dict[str, Any]:
 
 
 def options(engine: str) -> dict[str, Any]:
-    group = {"EngineName": engine, "MajorEngineVersion": "16", "OptionGroupDescription": "books"}
+    version = {"mysql": "8.4", "postgres": "16"}[engine]
+    group = {"EngineName": engine, "MajorEngineVersion": version, "OptionGroupDescription": "books"}
     return {
         "Books/OptionGroupName": {"Ref": "Options"},
         "Options": {"Type": "AWS::RDS::OptionGroup", "Properties": group},

@@ -12,7 +12,7 @@ from tests.rules.catalogue.templates import Template, rules_of, slurm
 SLURM = slurm()
 STAGE = {"Type": "String", "Default": "prod", "AllowedValues": ["dev", "prod"]}
 IS_PROD = {"Fn::Equals": [{"Ref": "Stage"}, "prod"]}
-SPARE: dict[str, Any] = {"Type": "AWS::EC2::InternetGateway", "Condition": "IsProd"}
+SPARE: dict[str, Any] = {"Type": "AWS::SSM::Parameter", "Condition": "IsProd", "Properties": {"Type": "String", "Value": "spare"}}
 POOL: dict[str, Any] = {
     "Type": "AWS::AutoScaling::AutoScalingGroup",
     "Properties": {
