@@ -48,6 +48,7 @@ class KeyUse(NamedTuple):
 
     :param key: the key; `None` for one that AWS manages.
     :param at_once: whether the service tries the key when the resource is made.
+    :param chosen: the place of the key, if that is in another resource.
     """
 
     resource: Resource
@@ -57,6 +58,7 @@ class KeyUse(NamedTuple):
     actions: tuple[str, ...]
     context: Context
     at_once: bool
+    chosen: tuple[tuple[Resource, Path], ...] = ()
 
     @property
     def lacking(self) -> dict[str, list[str]]:
@@ -132,7 +134,9 @@ def _of_links(model: Model) -> Iterator[KeyUse]:
             of_bucket = as_bool(at((as_items(link.bucket.get(*_RULES)) or (ABSENT,))[0], "BucketKeyEnabled")) is True
             encrypted = {"kms:encryptioncontext:aws:s3:arn": link.arns[0] if of_bucket else link.arns[1]}
             context = {**link.context, **encrypted, "kms:viaservice": via, "kms:calleraccount": link.resource.template.owner}
-            yield KeyUse(link.resource, link.path, key, (LINKS,), EXPORTS_MAY if link.exports else LINKS_MAY, context, True)
+            chosen = ((link.bucket, (*_of_bucket(link.bucket)[0], "KMSMasterKeyID")),)
+            may = EXPORTS_MAY if link.exports else LINKS_MAY
+            yield KeyUse(link.resource, link.path, key, (LINKS,), may, context, True, chosen)
 
 
 def _of_bucket(bucket: Resource) -> tuple[Path, Value, str]:

@@ -69,7 +69,9 @@ def _closed(model: Model, *, at_once: bool) -> Iterator[Hit]:
             path = idle or (("KeyPolicy",) if _lets_nobody_in(key, found) else None)
             place, path = (first.resource, first.path) if path is None else (key, path)
             covers = (key, *(one.resource for one in others))
-            yield hit(place, f"the policy of {key.logical_id} does not let {text}", *path, covers=covers)
+            # Beside other keys, this may be the wrong one.
+            doubts = (where for one in found for where in one.chosen if len(model.resources(KEY)) > 1)
+            yield hit(place, f"the policy of {key.logical_id} does not let {text}", *path, covers=covers, doubts=doubts)
 
 
 def _lets_nobody_in(key: Resource, lacking: Sequence[KeyUse]) -> bool:

@@ -53,6 +53,8 @@ BASE: Template = {
     },
 }
 OF_FSX = "Key/KeyPolicy/Statement/1"
+OF_DATA = "BucketEncryption/ServerSideEncryptionConfiguration/0/ServerSideEncryptionByDefault/KMSMasterKeyID"
+OF_JOBS = "Jobs/Policies/0/PolicyDocument/Statement/1"
 NAMED = {"Data/BucketName": "sets-of-speech", "Link/DataRepositoryPath": "s3://sets-of-speech/sets"}
 
 
@@ -88,3 +90,35 @@ def context(arn: str) -> Template:
 )
 def test_fsx_may_use_a_linked_bucket_and_its_key_from_outside(changes: Template, found: list[str]) -> None:
     assert rules_of(edited(BASE, changes)) == found
+
+
+def of_jobs(key: str) -> Template:
+    """A role of jobs that may read the bucket and use a key."""
+    read = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": {"Fn::Sub": "${Data.Arn}/*"}}
+    use = {"Effect": "Allow", "Action": "kms:Decrypt", "Resource": {"Fn::GetAtt": [key, "Arn"]}}
+    trust = {"Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"}, "Action": "sts:AssumeRole"}
+    policy = {"PolicyName": "data", "PolicyDocument": {"Version": "2012-10-17", "Statement": [read, use]}}
+    assumed = {"Version": "2012-10-17", "Statement": [trust]}
+    return {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": assumed, "Policies": [policy]}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({}, []),
+        ({f"Data/{OF_DATA}": {"Fn::GetAtt": ["Second", "Arn"]}}, ["HP-KEY-002"]),
+        ({"Jobs": of_jobs("Second")}, ["HP-PERM-002"]),
+        (
+            {"Second": REMOVED, "Jobs": of_jobs("Key"), f"{OF_JOBS}/Action": "kms:Encrypt", OF_FSX: REMOVED},
+            ["HP-KEY-002", "HP-PERM-002"],
+        ),
+    ],
+    ids=["right", "another key", "no permission", "two mistakes"],
+)
+def test_a_bucket_with_a_key_of_others_is_one_finding(changes: Template, found: list[str]) -> None:
+    second = {
+        **BASE["Resources"]["Key"],
+        "Properties": {"KeyPolicy": {"Version": "2012-10-17", "Statement": [allow("kms:*", Principal=ROOT)]}},
+    }
+    template = edited(BASE, {"Second": second, "Jobs": of_jobs("Key")})
+    assert [one for one in rules_of(edited(template, changes)) if one != "HP-DEP-006"] == found
