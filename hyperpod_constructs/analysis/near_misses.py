@@ -8,6 +8,7 @@ from itertools import chain
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.naming import Naming
+from hyperpod_constructs.analysis.placement import NodeGroup, node_groups
 from hyperpod_constructs.analysis.security_groups import (
     PEER_GROUP,
     SECURITY_GROUP,
@@ -73,6 +74,14 @@ def users_of_group(group: Resource) -> tuple[Resource, ...] | None:
 def known_users_of_group(group: Resource) -> tuple[Resource, ...]:
     """What names a group in its model, without rules, whether or not others have it too."""
     return tuple(_shared_out(group.template.model)[0].get(group, ()))
+
+
+def borrows(group: NodeGroup) -> bool:
+    """Whether nodes have only security groups of something else, which no other nodes of their cluster have."""
+    own, cluster = group.security_groups or (), group.resource
+    others = [one for one in node_groups(cluster.template.model) if one.resource is cluster and one.path != group.path]
+    borrowed = all(any(user is not cluster for user in known_users_of_group(one)) for one in own)
+    return bool(own and others) and borrowed and all(set(own).isdisjoint(one.security_groups or ()) for one in others)
 
 
 def _shared_out(model: Model) -> tuple[dict[Resource, list[Resource]], set[Resource]]:

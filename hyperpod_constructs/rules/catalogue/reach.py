@@ -16,7 +16,7 @@ from hyperpod_constructs.analysis.inspection import Astray, astray
 from hyperpod_constructs.analysis.joined_networks import OneWay, one_way
 from hyperpod_constructs.analysis.listeners import Lonely, Mute, lonely_listeners, mute_balancers
 from hyperpod_constructs.analysis.naming import Naming
-from hyperpod_constructs.analysis.near_misses import idle_groups
+from hyperpod_constructs.analysis.near_misses import borrows, idle_groups
 from hyperpod_constructs.analysis.networks import NAT, SUBNET, VPC
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, security_groups_of
 from hyperpod_constructs.analysis.reachability import Connection, connections
@@ -95,8 +95,8 @@ def _is_meant_to_be_public(subnet: Resource) -> bool:
 
 
 def _other_groups(model: Model, stopped: Sequence[Connection]) -> Iterator[tuple[Resource, tuple[str | int, ...]]]:
-    """The places of the nodes' groups, which may be the wrong ones where the templates have a group that nothing has."""
-    groups = stopped if idle_groups(model) else ()
+    """The places of the nodes' groups, which may be the wrong ones: where nothing has another group, or others have these."""
+    groups = [one for one in stopped if idle_groups(model) or borrows(one.group)]
     yield from dict.fromkeys((one.group.resource, (*one.group.network_path, "SecurityGroupIds")) for one in groups)
 
 

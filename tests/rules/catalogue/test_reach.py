@@ -690,3 +690,50 @@ def test_nodes_without_a_way_out_beside_endpoints_are_one_finding(edit: str) -> 
     assert findings(template) == []
     (finding,) = findings(edited(template, {edit: REMOVED}))
     assert finding.resource == "NodeSubnet"
+
+
+def let(kind: str, group: str, other: str) -> Template:
+    """A rule for all traffic between two groups."""
+    peer = "SourceSecurityGroupId" if kind == "Ingress" else "DestinationSecurityGroupId"
+    return resource(f"SecurityGroup{kind}", GroupId=ref(group), IpProtocol="-1", **{peer: ref(other)})
+
+
+def with_groups_of_their_own() -> Template:
+    """A file system and an endpoint with groups of their own, which let the nodes in."""
+    https = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "SourceSecurityGroupId": ref("NodeGroup")}
+    rules = {
+        "StoreFromNodes": let("Ingress", "Store", "NodeGroup"),
+        "StoreFromStore": let("Ingress", "Store", "Store"),
+        "NodesFromStore": let("Ingress", "NodeGroup", "Store"),
+        "NodesToStore": let("Egress", "NodeGroup", "Store"),
+    }
+    more = {
+        **rules,
+        "Store": resource("SecurityGroup", GroupDescription="store", VpcId=VPC),
+        "Doors": resource("SecurityGroup", GroupDescription="doors", VpcId=VPC, SecurityGroupIngress=[https]),
+        "Logs": resource(
+            "VPCEndpoint",
+            VpcId=VPC,
+            VpcEndpointType="Interface",
+            ServiceName={"Fn::Sub": "com.amazonaws.${AWS::Region}.logs"},
+            SubnetIds=[ref("NodeSubnet")],
+            SecurityGroupIds=[ref("Doors")],
+            PrivateDnsEnabled=True,
+        ),
+        "FileSystem/SecurityGroupIds/0": ref("Store"),
+        "FileSystem/.DependsOn": [*rules],
+    }
+    template = edited(slurm(), more)
+    template["Resources"]["Cluster"]["DependsOn"] += [*rules]
+    return template
+
+
+@pytest.mark.parametrize(("group", "places"), [("Doors", ["Doors"]), ("Own", ["Doors", "Store"])])
+def test_nodes_in_the_group_of_something_else_are_one_finding(group: str, places: list[str]) -> None:
+    """In a group of their own there are two things to open."""
+    own = {"Own": resource("SecurityGroup", GroupDescription="login", VpcId=VPC), "OwnSelf": let("Ingress", "Own", "Own")}
+    template = edited(with_groups_of_their_own(), own if group == "Own" else {})
+    assert group == "Own" or {one.rule for one in findings(template)} == {"HP-RET-003"}
+    override = {"Subnets": [ref("NodeSubnet")], "SecurityGroupIds": [ref(group)]}
+    found = findings(edited(template, {"Cluster/InstanceGroups/1/OverrideVpcConfig": override}))
+    assert sorted(one.resource for one in found if one.rule.startswith("HP-REACH")) == places
