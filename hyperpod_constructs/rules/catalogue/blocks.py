@@ -52,8 +52,9 @@ def blocks_go_together(one: VpcBlock) -> Hit | None:
     mistake = cidr_blocks.mistake(one.block) or cidr_blocks.addition_mistake(one.block, one.before) or _either_way(one)
     if not mistake:
         return None
-    inside = (subnet.resource for subnet in subnet_blocks(one.resource.template.model) if subnet.block.subnet_of(one.block))
-    return hit(one.resource, f"{one.block} {mistake}", "CidrBlock", doubts=((subnet, ("CidrBlock",)) for subnet in inside))
+    inside = [subnet.resource for subnet in subnet_blocks(one.resource.template.model) if subnet.block.subnet_of(one.block)]
+    doubts = ((resource, ("CidrBlock",)) for resource in (one.resource, *inside))
+    return hit(one.resource, f"{one.block} {mistake}", "CidrBlock", doubts=doubts)
 
 
 def _either_way(one: VpcBlock) -> str | None:

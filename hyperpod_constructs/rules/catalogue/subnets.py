@@ -178,7 +178,8 @@ def subnets_cover_two_zones(resource: Resource) -> Hit | None:
     path, kind = _SPREAD[resource.type], resource.get("Type")
     known = _subnets_at(resource, *path) if kind in (ABSENT, "application") else []
     least = 2 if resource.type == FILE_SYSTEM else 1
-    if len(known) < least or not (len(known) == 1 or in_one_zone(known)):
+    of_one = as_str(resource.get("FileSystemType")) == "LUSTRE"  # it takes one subnet
+    if of_one or len(known) < least or not (len(known) == 1 or in_one_zone(known)):
         return None
     text = f"its subnets ({', '.join(one.logical_id for one in known)}) are in one zone"
     return hit(resource, text, *path, doubts=places_of_zones(known))
