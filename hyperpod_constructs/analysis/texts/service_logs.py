@@ -18,7 +18,7 @@ from hyperpod_constructs.facts.log_groups import AUDIT, FILTERS, LEVELS, MADE_BY
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import awaits, explicitly_awaits, references
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_items, as_str, at, joined, parts_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Unknown, Value, as_items, as_str, at, joined, parts_of
 
 GROUP, _EKS, _FUNCTION = "AWS::Logs::LogGroup", "AWS::EKS::Cluster", "AWS::Lambda::Function"
 _GROUP = ("LoggingConfig", "LogGroup")
@@ -91,7 +91,7 @@ def _is_meant(group: Resource, writer: Resource, before: str, after: str) -> boo
     or has all words of its id there."""
     name = spelled(group.get(_NAME)) or ""
     if explicitly_awaits(writer, group):
-        return True
+        return all(not isinstance(part, Unknown) for one in (group.get(_NAME), *_names(writer)) for part in parts_of(one))
     if after:
         begins = [spelled(joined([before, *parts_of(one), "/"])) for one in _names(writer)]
         return awaits(writer, group) and any(one is not None and name.startswith(one) for one in begins)

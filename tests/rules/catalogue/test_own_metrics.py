@@ -293,6 +293,9 @@ def test_a_group_in_the_depends_on_of_a_function_is_meant_for_it(depends: str, e
     template = edited(BASE, {"Count/FunctionName": "count", "CountLogs/LogGroupName": "/aws/lambda/team-nodes"})
     template["Resources"]["Count"]["DependsOn"] = [depends]
     assert [one.resource for one in findings(template, rules="HP-TXT") if one.resource == "CountLogs"] == expected
+    unknown = {"Count/FunctionName": {"Ref": "Name"}}
+    named = {**edited(template, unknown), "Parameters": {"Name": {"Type": "String"}}}
+    assert [one.resource for one in findings(named, rules="HP-TXT") if one.resource == "CountLogs"] == []
     logging = edited(template, {"Count/LoggingConfig": {"LogGroup": "/team/count"}})
     assert [one.resource for one in findings(logging, rules="HP-TXT") if one.resource == "CountLogs"] == []
 
