@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, quoted
-from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.arn_forms import kinds_of
 from hyperpod_constructs.facts.arn_properties import (
     ACCOUNT,

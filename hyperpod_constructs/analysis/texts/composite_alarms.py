@@ -14,7 +14,7 @@ from hyperpod_constructs.analysis.schema.violation import listed, nearest, quote
 from hyperpod_constructs.analysis.texts.alarms import ACTIONS, ALARM
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
-from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Resource, Template

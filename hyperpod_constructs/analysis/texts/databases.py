@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
-from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.databases import (
     FLAGS,
     LONGEST_PASSWORD,

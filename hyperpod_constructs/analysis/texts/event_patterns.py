@@ -16,7 +16,7 @@ from hyperpod_constructs.analysis.schema.violation import listed, nearest, quote
 from hyperpod_constructs.analysis.texts.arns import service_of
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
-from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts import events
 from hyperpod_constructs.facts.arn_forms import FORMS
 from hyperpod_constructs.facts.texts import Language

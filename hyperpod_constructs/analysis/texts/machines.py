@@ -16,7 +16,7 @@ from hyperpod_constructs.analysis.texts.integrations import waits_in
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, is_open, known, spelled, texts_in
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.analysis.texts.task_calls import task_mistakes
-from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.state_language import (
     COMPARISONS,
     ERRORS,

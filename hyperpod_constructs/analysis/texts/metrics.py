@@ -15,7 +15,7 @@ from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.schema.violation import Path, listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
-from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.metric_names import (
     DIMENSION_VALUES,
     EACH_MINUTE,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
-from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.named_by_text import NAMES, SCOPES, USES
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import references

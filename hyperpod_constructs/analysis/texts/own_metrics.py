@@ -15,8 +15,8 @@ from hyperpod_constructs.analysis.schema.violation import listed
 from hyperpod_constructs.analysis.texts.callers import callers_of
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips, entries, mapping
-from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.analysis.texts.watched import Watched, watched
+from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.metric_ranges import OF_VALUES
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_float, as_int

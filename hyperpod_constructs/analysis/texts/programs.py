@@ -17,7 +17,7 @@ from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.texts.parameter_kinds import misfit
 from hyperpod_constructs.analysis.texts.reading import HOLE
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips
-from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.sdk_calls import REQUIRED_CHOICES, Operation, by_client, clients
 from hyperpod_constructs.facts.sdk_shapes import parameters_of
 from hyperpod_constructs.facts.sdk_values import LIST, MAP, NUMBER, TRUE, kinds_of

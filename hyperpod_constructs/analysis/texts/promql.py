@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.texts.reading import HOLE
 from hyperpod_constructs.analysis.texts.slip import Slip
-from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.promql import AGGREGATIONS, FUNCTIONS, GPU_METRICS, MOST, RANGE_FUNCTIONS, TEMPLATE_VARIABLES, WORDS
 
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`|#[^\n]*")

@@ -15,7 +15,7 @@ from hyperpod_constructs.analysis.texts.endpoints import ENDPOINT, config_of, un
 from hyperpod_constructs.analysis.texts.metrics import asked_of, published
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
-from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.arn_forms import FORMS
 from hyperpod_constructs.facts.scaling_targets import BURSTABLE, IDS, NAMED, NAMES
 from hyperpod_constructs.facts.texts import Language

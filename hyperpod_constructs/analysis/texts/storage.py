@@ -17,7 +17,7 @@ from hyperpod_constructs.analysis.references.forms import gives_arn
 from hyperpod_constructs.analysis.schema.violation import quoted
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
-from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
 from hyperpod_constructs.facts.backups import BACKED_UP
 from hyperpod_constructs.facts.lustre import LOG_GROUPS

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from hyperpod_constructs.analysis.texts.reading import HOLE, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
-from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.events import NO_SOURCES
 from hyperpod_constructs.facts.sdk_calls import by_client
 from hyperpod_constructs.facts.texts import Language

@@ -366,7 +366,10 @@ CASES += [
     Case(OPEN, slurm(), topic_policy(SECURE, {"AWS": "*"}), topic_policy({**SECURE, **OWN_ACCOUNT}, {"AWS": "*"})),
     Case(OPEN, slurm(), topic_policy(SECURE), topic_policy({"Bool": {"aws:SecureTransport": "false"}}, effect="Deny")),
     Case(
-        OPEN, slurm(), topic_policy(TAGGED), topic_policy({"StringEquals": {**TAGGED["StringEquals"], "aws:PrincipalOrgID": "o-a1b2c3d4e5"}})
+        OPEN,
+        slurm(),
+        topic_policy(TAGGED),
+        topic_policy({"StringEquals": {**TAGGED["StringEquals"], "aws:PrincipalOrgID": "o-a1b2c3d4e5"}}),
     ),
     Case(OPEN, slurm(), permission(), permission(SourceAccount="123456789012")),
     Case(OPEN, slurm(), permission(), permission(Principal="s3.amazonaws.com")),
