@@ -11,6 +11,8 @@ from hyperpod_constructs.analysis.arns import Arn
 from hyperpod_constructs.analysis.conditions import is_operator
 from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.ends import ends
+from hyperpod_constructs.analysis.instance_sessions import mistaken_targets
+from hyperpod_constructs.analysis.longer_names import longer_names
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.policy_document import Statement, listed
 from hyperpod_constructs.analysis.regions import own_region_of
@@ -220,6 +222,9 @@ def idle_words(one: Written) -> Iterator[str]:
     yield from (f"{shown(value)!r} is of AWS, whose ARN has no account" for value in statement.resources if _is_of_aws(value))
     if one.kind is Kind.RESOURCE and one.resource.type in POLICIES_OF:
         yield from _of_another(one)
+    elif not of_bucket:
+        yield from longer_names(statement)
+        yield from mistaken_targets(one.resource, statement)
 
 
 def _is_of_aws(value: Value) -> bool:

@@ -15,7 +15,7 @@ from hyperpod_constructs.facts.pod_permissions import PODS
 from hyperpod_constructs.facts.role_calls import role_calls
 from hyperpod_constructs.templates.model import Model
 from tests.rules.catalogue.cases import Case, edited
-from tests.rules.catalogue.templates import rules_of, slurm
+from tests.rules.catalogue.templates import KEPT, rules_of, slurm
 from tests.rules.catalogue.test_refused_calls import OBJECTS, STATEMENTS, TRUST, ZONE, allow, of_everybody, on_bucket
 
 TRUSTED = {"Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"}, "Action": "sts:AssumeRole"}
@@ -379,6 +379,54 @@ CASES += [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
 def test_rule(case: Case) -> None:
     case.check()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "rules"),
+    [
+        ("${Scripts.Arn}checkpoints/*", [IDLE]),
+        ("arn:${AWS::Partition}:s3:::${Scripts}checkpoints/*", [IDLE]),
+        ("${Scripts.Arn}/checkpoints/*", []),
+        ("${Scripts.Arn}-copies/*", []),
+    ],
+)
+def test_a_slash_is_between_a_bucket_and_its_objects(pattern: str, rules: list[str]) -> None:
+    assert rules_of(edited(slurm(), {OTHER: allow("s3:PutObject", {"Fn::Sub": pattern})}), rules="HP-POL") == rules
+
+
+def test_a_bucket_may_have_the_longer_name() -> None:
+    copies = {"Type": "AWS::S3::Bucket", **KEPT, "Properties": {"BucketName": {"Fn::Sub": "${Scripts}2"}}}
+    changes = {OTHER: allow("s3:PutObject", {"Fn::Sub": "arn:${AWS::Partition}:s3:::${Scripts}2/*"})}
+    assert rules_of(edited(slurm(), changes), rules="HP-POL") == [IDLE]
+    assert rules_of(edited(slurm(), {**changes, "Copies": copies}), rules="HP-POL") == []
+
+
+SESSION = {
+    "Type": "AWS::SSM::Document",
+    "Properties": {"DocumentType": "Session", "Content": {"schemaVersion": "1.0", "sessionType": "Standard_Stream", "inputs": {}}},
+}
+
+
+def starting(target: str, document: str = "${Session}", **changes: Any) -> dict[str, Any]:
+    """A policy for sessions on a target."""
+    place = "${AWS::Region}:${AWS::AccountId}"
+    resources = [{"Fn::Sub": f"arn:aws:{target.format(place)}"}, {"Fn::Sub": f"arn:aws:ssm:{place}:document/{document}"}]
+    statements = [allow("ssm:StartSession", resources)]
+    given = {"PolicyDocument": {"Version": "2012-10-17", "Statement": statements}}
+    return {"Session": SESSION, "People": {"Type": "AWS::IAM::ManagedPolicy", "Properties": given}, **changes}
+
+
+@pytest.mark.parametrize(
+    ("changes", "rules"),
+    [
+        (starting("ec2:{}:instance/*"), [IDLE]),
+        (starting("sagemaker:{}:cluster/*"), []),
+        (starting("ec2:{}:instance/*", "SSM-SessionManagerRunShell"), []),
+        (starting("ec2:{}:instance/*", Jump={"Type": "AWS::EC2::Instance", "Properties": {}}), []),
+    ],
+)
+def test_sessions_on_nodes_are_for_their_cluster(changes: dict[str, Any], rules: list[str]) -> None:
+    assert rules_of(edited(slurm(), changes), rules="HP-POL") == rules
 
 
 def test_a_refused_permission_says_it_once() -> None:
