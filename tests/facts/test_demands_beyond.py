@@ -49,11 +49,6 @@ def tunnels(block: str) -> dict[str, Any]:
     return {"VpnTunnelOptionsSpecifications": ({"TunnelInsideCidr": "169.254.60.0/30"}, {"TunnelInsideCidr": block})}
 
 
-def keyed(kind: str) -> dict[str, Any]:
-    variant = {"VariantName": "main", "ModelName": "m", "InitialInstanceCount": 1, "InitialVariantWeight": 1, "InstanceType": kind}
-    return {"KmsKeyId": "alias/data", "ProductionVariants": (variant,)}
-
-
 def remote(block: str) -> dict[str, Any]:
     return {"RemoteNetworkConfig": {"RemoteNodeNetworks": ({"Cidrs": (block,)},)}}
 
@@ -117,7 +112,6 @@ def told(*names: str, value: str = "a") -> dict[str, Any]:
         ("AWS::EC2::VPNConnection", tunnels("169.254.60.0/30"), tunnels("169.254.61.0/30")),
         ("AWS::EC2::FlowLog", {**FLOWS, "ResourceType": "TransitGateway"}, FLOWS),
         ("AWS::S3::Bucket", {**FAST, "BucketName": "own.data"}, {**FAST, "BucketName": "own-data"}),
-        ("AWS::SageMaker::EndpointConfig", keyed("ml.g5.2xlarge"), keyed("ml.m5.2xlarge")),
         (TUNNEL, shared("0123456789"), shared("a.123456789")),
         (TUNNEL, shared("short"), shared("long_enough")),
         ("AWS::Route53Resolver::FirewallRuleGroupAssociation", {"Priority": 100}, {"Priority": 101}),
