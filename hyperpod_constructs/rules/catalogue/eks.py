@@ -292,9 +292,8 @@ def the_role_of_nodes_is_theirs(cluster: Cluster, eks: EksCluster) -> Iterator[H
     for entry in eks.access_entries:
         kind = as_str(entry.get("Type")) or STANDARD
         if _role_key(entry.get("PrincipalArn")) in roles and kind != NODE_ENTRY:
-            yield hit(
-                entry, f"the role of HyperPod's nodes has an access entry of the type {kind}", "Type", covers=eks.hyperpod_charts
-            )
+            text = f"the role of HyperPod's nodes has an access entry of the type {kind}"
+            yield hit(entry, text, "Type", covers=eks.hyperpod_charts)
     for nodes in eks.node_groups:
         role = _role_key(nodes.get("NodeRole"))
         if role in roles:

@@ -203,7 +203,7 @@ def public_databases_have_a_gateway(database: Resource) -> str | None:
 
 @warning(
     "HP-REACH-006",
-    title="functions, builds and apps in a VPC reach what their roles and variables name",
+    title="functions, builds, apps and load balancers in a VPC have the ways that they need",
     why="their interfaces have no public address: the call times out, and the function or the custom resource fails",
     fix="give them private subnets with a route to a NAT gateway, or the endpoints of these services, and open their groups",
     allowed="a way from their subnets to each service and database that they name",
