@@ -29,14 +29,12 @@ orchestrator = $(if $(unknown),$(error ORCHESTRATOR=$(unknown) is not known: wri
 nodes = $(if $(call said,NODES),--nodes,$(if $(NODES),--no-nodes))
 flags = --target "$(TARGET)" $(if $(call said,YES),--yes) $(orchestrator) $(foreach pair,$(CONTEXT),--context "$(pair)")
 stack = $(if $(STACK),--stack "$(STACK)")
-# The run that is measured takes longer, so it is not on record.
-measured = $(if $(call said,COVERAGE),--cov --cov-report term:skip-covered --cov-fail-under 90,--record=build/tests.json)
 # The settings that say Kubernetes, in the context of this run or of cdk.json; what is installed once is kept up to date.
 kubernetes = $(filter orchestrator=eks preset=kubernetes,$(CONTEXT)) $(shell grep -oE '"(orchestrator": *"eks|preset": *"kubernetes)"' cdk.json 2>/dev/null)
 ready = $(READY) $(if $(filter eks,$(ORCHESTRATOR))$(strip $(kubernetes))$(wildcard $(READY_EKS)),$(READY_EKS))
 
 .DEFAULT_GOAL := help
-.PHONY: help deploy destroy connect shell test test-fast bench lint freeze clean
+.PHONY: help deploy destroy connect shell test test-fast coverage bench lint freeze clean
 
 help: ## list the targets and their variables
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,8 +45,7 @@ help: ## list the targets and their variables
 	@echo '  STACK=Cluster|Foundation|all   what is deployed (default all) or destroyed (default Cluster: the data stays)'
 	@echo '  YES=1                  with TARGET=aws: do not ask'
 	@echo '  NODES=1|0              with the embedded AWS: boot a virtual node for every instance, or none (root on Linux)'
-	@echo '  COVERAGE=1             with make test: measure the branch coverage; below 90 % is an error'
-	@echo '  ARGS="…"               further arguments of pytest (make test, test-fast) and of the benchmark (make bench)'
+	@echo '  ARGS="…"               further arguments of pytest (make test, test-fast, coverage) and of the benchmark (make bench)'
 
 deploy: $(ready) ## deploy the app, then show what the service says exists
 	@$(if $(call said,NODES),sh tools/setup_nodes.sh nodes)
@@ -65,10 +62,14 @@ shell: $(ready) ## open a shell on a local controller (virtual nodes), or with k
 
 test: $(DEV) ## install what tests of jobs and nodes need, and run every test
 	@PYTHON="$(CURDIR)/$(VENV)/bin/python" sh tools/setup_nodes.sh
-	@$(TESTS) pytest --numprocesses auto --dist loadfile --no-loadscope-reorder $(measured) $(ARGS)
+	@$(TESTS) pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --record=build/tests.json $(ARGS)
 
 test-fast: $(DEV) ## run the tests that need neither root nor Debian packages, in two minutes
 	@$(TESTS) pytest --fast --numprocesses auto --dist loadfile $(ARGS)
+
+coverage: $(DEV) ## measure the branch coverage of the tests that add to it; below 90 % is an error
+	@$(TESTS) pytest --measured --numprocesses auto --dist loadfile --no-loadscope-reorder \
+		--cov --cov-report term:skip-covered --cov-fail-under 90 $(ARGS)
 
 bench: $(DEV) ## measure synthesis, the rules, local deployment and virtual nodes
 	@$(RUN) python -m bench $(ARGS)

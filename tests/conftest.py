@@ -39,10 +39,12 @@ pytest_plugins = ["tests.recording"]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fast", action="store_true", help="only tests that need neither root nor Debian packages, nor minutes")
+    parser.addoption("--measured", action="store_true", help="only tests that execute what no other test does, for the coverage")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    return True if config.getoption("--fast") and not is_fast(collection_path) else None
+    left_out = config.getoption("--fast") and not is_fast(collection_path)
+    return True if left_out or (config.getoption("--measured") and not measures(collection_path)) else None
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -93,9 +95,6 @@ def pytest_collection_finish() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: turn(item.path))
-    for item in items:
-        if not measures(item.path):
-            item.add_marker("no_cover")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Which tests `make test COVERAGE=1` measures: the tracer doubles the time of Python code, so it looks where it finds something."""
+"""Which tests `make coverage` runs: its tracer doubles the time of Python code, so it looks only where it finds something."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ VARIABLE = "COVERAGE_PROCESS_CONFIG"
 
 
 def measures(path: Path) -> bool:
-    """Whether the coverage of the tests in the file or folder is measured."""
+    """Whether the file or folder is part of `make coverage`."""
     return not is_within(path, UNMEASURED)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 
 import pytest
 
@@ -42,16 +43,13 @@ def test_programs_of_this_test_do_not_measure_themselves() -> None:
     assert VARIABLE not in os.environ
 
 
-def test_a_measured_run_has_a_floor_and_is_not_on_record() -> None:
-    def recipe(*arguments: str) -> set[str]:
-        command = ["make", "--dry-run", "--assume-old=.venv/.ready-dev", "test", *arguments]
-        return set(subprocess.check_output(command, cwd=ROOT, text=True).split())  # noqa: S603
-
-    floor, record = {"--cov", "--cov-fail-under"}, {"--record=build/tests.json"}
-    assert (floor | record) & recipe() == record
-    assert (floor | record) & recipe("COVERAGE=1") == floor
+def test_make_coverage_measures_these_tests_and_has_a_floor() -> None:
+    recipe = (ROOT / "Makefile").read_text("utf-8").partition("\ncoverage:")[2].partition("\n\n")[0].split()
+    assert {"--measured", "--cov", "--cov-fail-under"} <= set(recipe)
 
 
-def test_only_measured_tests_are_traced(request: pytest.FixtureRequest) -> None:
-    paused = {item.path for item in request.session.items if item.get_closest_marker("no_cover") is not None}
-    assert paused == {item.path for item in request.session.items if not measures(item.path)}
+@pytest.mark.parametrize(("folder", "collected"), [("tests/facts", True), ("tests/lint", False)])
+def test_only_measured_files_are_collected(folder: str, collected: bool) -> None:
+    command = [sys.executable, "-m", "pytest", "--measured", "--collect-only", "-q", folder]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603
+    assert (f"{folder}/" in done.stdout) == collected, done.stdout

@@ -1,8 +1,8 @@
 """The commands of the pages are executed, in one copy of the checkout, those of a page in one shell; those in running text exist.
 
 A block marked `aws` (```console aws) needs a real account and is not run; one marked `nodes` runs where virtual nodes
-can. `make test`, `make test-fast` and `make bench` are only planned (`make --dry-run`): the first runs this, the others have tests
-of their own.
+can. `make test`, `make test-fast`, `make coverage` and `make bench` are only planned (`make --dry-run`): the first runs this, the
+others have tests of their own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PAGE_SECONDS = 1200
 # The environment is the one that the tests run in, so it is never set up again from the copy.
 MAKE = """#!/bin/sh
 for word in "$@"; do
-    case $word in test | test-fast | bench) set -- --dry-run "$@" ;; esac
+    case $word in test | test-fast | coverage | bench) set -- --dry-run "$@" ;; esac
 done
 exec "{make}" --assume-old=.venv/.ready --assume-old=.venv/.ready-dev --assume-old=.venv/.ready-eks "$@"
 """
