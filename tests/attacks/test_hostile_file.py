@@ -309,7 +309,8 @@ HOSTILE_TEXTS = {
     "a line separator": ("A\u2028B", "A\\u2028B"),
     "an eight-bit control": ("A\x9b2J", "A\\x9b2J"),
     "nothing that is seen": ("A\u200bB", "A\\u200bB"),
-    "a command of a workflow": ("::error title=x::forged", "\\x3a:error"),
+    # Harmless where something stands before it on its line, and with a Python escape where nothing does.
+    "a command of a workflow": ("::error title=x::forged", ":error title=x"),
     "an old command of a workflow": ("A##[error]forged", "A#\\x23[error]"),
 }
 
@@ -326,6 +327,15 @@ def test_no_name_in_a_template_speaks_to_the_terminal_or_the_log(tmp_path: Path,
     assert shown in output or (options and "%" in output)
     assert all(line.isprintable() and not line.lstrip().startswith("::error title=x") for line in output.split("\n"))
     assert "##[" not in output
+
+
+def test_a_folded_name_does_not_begin_a_command_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    name = f"{'A' * 36} ::error title=x::forged"
+    (tmp_path / "t.json").write_text(json.dumps({"Resources": {name: {"Type": "AWS::EC2::NatGateway"}}}))
+    lines = [line.strip() for line in run("check", tmp_path / "t.json").stdout.splitlines()]
+    assert any(line.startswith("\\x3a:error title=x") for line in lines)
+    assert not [line for line in lines if line.startswith("::")]
 
 
 def test_an_error_is_one_line_whatever_is_in_it(tmp_path: Path) -> None:

@@ -178,9 +178,12 @@ def test_signal_before_the_time_limit_saves_and_requeues(training: Training, und
 
 def test_elastic_job_goes_on_with_three_of_four_nodes_and_takes_the_fourth_back(training: Training, undisturbed: Records) -> None:
     pace = Pace(training.rig.shared / "pace", "/fsx/pace")
-    # A busy machine starts the four launchers far apart, and three are enough to begin.
+    pace.set(2)
     settings = {"MIN_NODES": "3", "LAST_CALL_SECONDS": "20", **pace.settings}
     job = training.submit("elastic/elastic.sbatch", ARGUMENTS=f"{pace.argument} --collective-seconds 10", **settings)
+    # Three nodes are enough to begin: on a busy machine the fourth may come when the others have begun.
+    job.until(lambda: sizes(job.records())[-1] == 4, "four nodes")
+    pace.set(0.5)
     job.until_step(6)
     job.nodes()[3].power_off()
     job.until(lambda: sizes(job.records())[-1] == 3, "the shrink")
@@ -190,7 +193,7 @@ def test_elastic_job_goes_on_with_three_of_four_nodes_and_takes_the_fourth_back(
         pace.set(0)
         records = job.complete()
 
-    assert sizes(records) == [4, 3, 4]
+    assert sizes(records) in ([4, 3, 4], [3, 4, 3, 4])
     assert_undisturbed(records, undisturbed)
     assert job.restarts() == 0
 
