@@ -15,7 +15,7 @@ from hyperpod_constructs.analysis.schema.violation import quoted
 from hyperpod_constructs.facts.template_parts import ADDRESSES, PAIRS
 from hyperpod_constructs.templates.globs import Digits, Segment
 from hyperpod_constructs.templates.raw import Raw
-from hyperpod_constructs.templates.values import Reference, Value, as_int, as_str
+from hyperpod_constructs.templates.values import UNKNOWN, Reference, Value, as_int, as_str
 
 _OPEN = "\ufffc"
 """Stands for a field that only the deployment knows; it has no slash and no colon."""
@@ -27,13 +27,9 @@ _FIXED = ("the beginning of each ARN", "the partition", "the service")
 
 def of_an_arn(call: Call, argument: Sequence[Raw]) -> tuple[str, Value, str] | None:
     """What is wrong with an item of a divided ARN, what was found, and what is allowed."""
-    divided = argument[1].get("Fn::Split") if isinstance(argument[1], dict) else None
-    resolve = call.template.resolver.resolve
-    if not isinstance(divided, list) or len(divided) != 2:
-        return None
-    index, delimiter, source = as_int(resolve(argument[0])), as_str(resolve(divided[0])), resolve(divided[1])
+    index, delimiter, source = _split(call, argument)
     written = _written(source) if delimiter in ("/", ":") else None
-    if index is None or not delimiter or written is None:
+    if index is None or written is None:
         return None
     items = _items(written, delimiter)
     if items is None or index < 0:
@@ -47,11 +43,7 @@ def of_an_arn(call: Call, argument: Sequence[Raw]) -> tuple[str, Value, str] | N
 
 def of_an_address(call: Call, argument: Sequence[Raw]) -> tuple[str, Value, str] | None:
     """The scheme of an address, where what is behind it is meant, or an item beyond its parts where its form is known."""
-    divided = argument[1].get("Fn::Split") if isinstance(argument[1], dict) else None
-    resolve = call.template.resolver.resolve
-    if not isinstance(divided, list) or len(divided) != 2:
-        return None
-    index, delimiter, source = as_int(resolve(argument[0])), as_str(resolve(divided[0])), resolve(divided[1])
+    index, delimiter, source = _split(call, argument)
     if not isinstance(source, Reference) or index is None or not delimiter:
         return None
     if index == 0 and delimiter in ("//", "://") and (source.attribute or "").endswith(_ADDRESSES):
@@ -84,6 +76,15 @@ def pair_of(call: Call, items: Raw) -> str | None:
     parts = named.split(".", 1) if isinstance(named, str) else named
     resource = call.template.by_id.get(str(parts[0])) if isinstance(parts, list) and len(parts) == 2 else None
     return None if resource is None or not isinstance(parts, list) else PAIRS.get((resource.type, str(parts[1])))
+
+
+def _split(call: Call, argument: Sequence[Raw]) -> tuple[int | None, str, Value]:
+    """The item that is taken, the delimiter and the divided text; without a division nothing is known."""
+    divided = argument[1].get("Fn::Split") if isinstance(argument[1], dict) else None
+    if not isinstance(divided, list) or len(divided) != 2:
+        return None, "", UNKNOWN
+    resolve = call.template.resolver.resolve
+    return as_int(resolve(argument[0])), as_str(resolve(divided[0])) or "", resolve(divided[1])
 
 
 def _written(source: Value) -> str | None:
