@@ -14,7 +14,7 @@ import pytest
 from hyperpod_constructs import Account, Orchestrator, Partition, Qos
 from hyperpod_constructs.local.nodes import Image, NodeSpec
 from hyperpod_constructs.local.nodes.boot import STAGE
-from tests.examples.jobs import GLOBAL_BATCH, Pace, assert_undisturbed
+from tests.examples.jobs import GLOBAL_BATCH, assert_undisturbed
 from tests.nodes.configuration import configuration
 from tests.nodes.lifecycle import ENVIRONMENT, log, outcomes
 from tests.nodes.training import CONFIG, USER, Training, TrainingJob, kill, ranks, training_cluster
@@ -198,7 +198,7 @@ def test_an_urgent_job_preempts_a_normal_one_which_goes_on_from_its_checkpoint(t
 
 
 def test_an_elastic_job_takes_idle_nodes_and_gives_them_to_urgent_work(training: Training, undisturbed: Records) -> None:
-    pace = Pace(training.rig.shared / "pace", "/fsx/pace")
+    pace = training.pace(0.5)
     filler = submit(training, "bob", "--partition=shared", "--nodes=2", "--exclusive")
     until(lambda: field(training, filler, "%T") == "RUNNING", "the filler", lambda: field(training, filler, "%T %r"))
     settings = {"LAST_CALL_SECONDS": "10", "POLL_SECONDS": "1", **pace.settings}
@@ -233,7 +233,7 @@ def test_an_elastic_job_takes_idle_nodes_and_gives_them_to_urgent_work(training:
 def test_policy_learns_while_its_workers_are_killed_preempted_and_added(training: Training) -> None:
     """The workers are in a QOS that urgent work preempts, the trainer is in one that nobody does."""
     settings = {"STEPS": "100", "MICRO_BATCH": "4", "LEASE_SECONDS": "20", "ALONE_SECONDS": "10"}
-    pace = Pace(training.rig.shared / "rl-pace", "/fsx/rl-pace")
+    pace = training.pace(0.5)
     given = {"ARGUMENTS": pace.argument, "CHECKPOINT_EVERY": "50", **settings, **pace.settings}
     trainer = training.submit("rl/rl.sbatch", "--qos=elastic", **given)
     run = {"RUN_DIR": f"/fsx/runs/{trainer.directory.name}", **settings}

@@ -16,7 +16,7 @@ from hyperpod_constructs.local.nodes import File, VirtualNode
 from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
 from tests.cli.conftest import StubbedTarget
 from tests.cli.operate.conftest import CLUSTER
-from tests.examples.jobs import Pace, assert_undisturbed
+from tests.examples.jobs import assert_undisturbed
 from tests.nodes.configuration import CLUSTER_FOLDER
 from tests.nodes.training import (
     CHECKS,
@@ -122,7 +122,9 @@ def test_hanging_rank_is_found_and_its_node_replaced(training: Training, undistu
 
 
 def test_flagged_node_is_replaced_when_its_task_has_died(training: Training, undisturbed: Records) -> None:
-    job = training.submit("deepspeed/deepspeed.sbatch", ARGUMENTS="--pause-seconds 0.6 --collective-seconds 15")
+    # Two checks on a busy machine take longer than the whole job would.
+    pace = training.pace(2)
+    job = training.submit("deepspeed/deepspeed.sbatch", ARGUMENTS=f"{pace.argument} --collective-seconds 15", **pace.settings)
     with HealthAgent(training.rig, find_dead=False) as agent:
         job.until_step(3)
         worker = job.nodes()[1]
@@ -133,6 +135,7 @@ def test_flagged_node_is_replaced_when_its_task_has_died(training: Training, und
         assert job.state() == "RUNNING"
         assert agent.actions == []
         worker.run(["pkill", "-KILL", "-f", "[t]rain_deepspeed.py"])
+        pace.set(0)
         records = job.complete()
         assert replaced(agent) == [worker.name]
 
@@ -177,8 +180,7 @@ def test_signal_before_the_time_limit_saves_and_requeues(training: Training, und
 
 
 def test_elastic_job_goes_on_with_three_of_four_nodes_and_takes_the_fourth_back(training: Training, undisturbed: Records) -> None:
-    pace = Pace(training.rig.shared / "pace", "/fsx/pace")
-    pace.set(2)
+    pace = training.pace(2)
     settings = {"MIN_NODES": "3", "LAST_CALL_SECONDS": "20", **pace.settings}
     job = training.submit("elastic/elastic.sbatch", ARGUMENTS=f"{pace.argument} --collective-seconds 10", **settings)
     # Three nodes are enough to begin: on a busy machine the fourth may come when the others have begun.

@@ -17,7 +17,7 @@ from typing import Any
 
 from hyperpod_constructs.local.nodes import Image, NodeSpec, Rig, VirtualNode
 from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
-from tests.examples.jobs import EXAMPLES, GLOBAL_BATCH, QUICK, find_python, undisturbed
+from tests.examples.jobs import EXAMPLES, GLOBAL_BATCH, QUICK, Pace, find_python, undisturbed
 from tests.nodes.configuration import GROUPS, LIFECYCLE, WAIT_SECONDS, configuration
 
 PYTHON_HOME = "/opt/jobs/python"
@@ -131,6 +131,13 @@ class Training:
         job = TrainingJob(self.rig, int(asked.stdout), self.rig.shared / run.removeprefix("/fsx/"))
         self.jobs.append(job)
         return job
+
+    def pace(self, seconds: float) -> Pace:
+        """The pause of the steps of the next job, which a test changes while the job runs."""
+        name = f"pace-{len(self.jobs)}"
+        pace = Pace(self.rig.shared / name, f"/fsx/{name}")
+        pace.set(seconds)
+        return pace
 
     def undisturbed(self, steps: int = STEPS, script: str = "ddp/train_ddp.py") -> list[dict[str, Any]]:
         """What every job must give, from a process of this machine."""
