@@ -204,7 +204,7 @@ KEY_USERS: Mapping[str, KeyUser] = {
     "AWS::Logs::LogGroup": KeyUser(
         key="KmsKeyId",
         service="logs.amazonaws.com",
-        actions=("kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"),
+        actions=("kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey"),
         source="https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html",
     ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ USE = ["kms:Encrypt*", "kms:Decrypt*", "kms:ReEncrypt*", "kms:GenerateDataKey*",
 
 
 def logging(*statements: dict[str, Any]) -> dict[str, Any]:
-    return {"Key": key(allow("kms:*", Principal=ROOT), *statements), "Logs": LOGS}
+    return {"Key": key(allow("kms:*", Principal=ROOT), *statements), "Logs": deepcopy(LOGS)}
 
 
 def for_logs(service: Any, **more: Any) -> dict[str, Any]:
@@ -79,3 +80,11 @@ def test_beside_another_key_an_asymmetric_one_is_named_at_its_only_user() -> Non
 def test_a_disabled_key_that_nothing_uses_may_wait() -> None:
     changes = {"Key": key(allow("kms:*", Principal=ROOT))}
     assert rules_of(edited(slurm(), {**changes, "Key/Enabled": False})) == []
+
+
+def test_logs_need_no_description_of_their_key() -> None:
+    """What `grant_encrypt_decrypt` of the CDK allows is enough, as deployed projects show."""
+    granted = ["kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
+    to_service = {"Principal": {"Service": {"Fn::Sub": "logs.${AWS::Region}.amazonaws.com"}}}
+    assert rules_of(edited(slurm(), logging(allow(granted, **to_service)))) == []
+    assert rules_of(edited(slurm(), logging(allow("kms:DescribeKey", **to_service)))) == ["HP-KEY-002"]
