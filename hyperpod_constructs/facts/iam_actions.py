@@ -47,6 +47,13 @@ Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/iam-identity-ba
 """
 
 
+BY_GUIDES: Mapping[str, str] = {"dynamodb:ListStreams": "stream"}
+"""Types of resources on which guides and the CDK allow an action that has none in the reference (as of 2026-11-29).
+
+Source: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/iam-policy-read-stream-only.html
+"""
+
+
 class Together(NamedTuple):
     """A task of several calls.
 
@@ -102,7 +109,8 @@ def service_actions(prefix: str) -> Mapping[str, Action] | None:
     actions: dict[str, Action] = {}
     of_types: dict[str, Mapping[str, tuple[str, str]]] = {}
     for word in found[1].split():
-        name, _, types = word.partition(":")
+        name, _, listed = word.partition(":")
+        types = listed or BY_GUIDES.get(f"{prefix}:{name}", "")
         if types not in of_types:
             of_types[types] = {kind: begins.get(kind, (prefix, "")) for kind in types.split(",") if kind}
         actions[f"{prefix}:{name}".lower()] = Action(f"{prefix}:{name}", of_types[types])

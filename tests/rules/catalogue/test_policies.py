@@ -55,6 +55,13 @@ def test_actions_that_only_look_may_stand_beside_others() -> None:
     assert rules_of(edited(slurm(), {OTHER: statement})) == []
 
 
+def test_streams_of_a_table_may_be_listed_as_the_guide_allows_it() -> None:
+    """A grant of the CDK has the action in a statement of its own."""
+    table = "arn:aws:dynamodb:us-west-2:123456789012:table/Runs"
+    assert rules_of(edited(slurm(), {OTHER: allow("dynamodb:ListStreams", f"{table}/stream/*")})) == []
+    assert rules_of(edited(slurm(), {OTHER: allow("dynamodb:ListTables", table)})) == [IDLE]
+
+
 def test_a_document_may_be_a_text() -> None:
     trust = json.dumps(
         {"Version": "2012-10-17", "Statement": [{**TRUSTED, "Condition": {"StringEquals": {"aws:SourceArn": "arn:*"}}}]}
