@@ -14,8 +14,12 @@ THINGS = """
     Subnets: {Type: AWS::RDS::DBSubnetGroup}, Subnet: {Type: AWS::EC2::Subnet}, Group: {Type: AWS::EC2::SecurityGroup},
     Llm: {Type: AWS::SageMaker::Model}, Config: {Type: AWS::SageMaker::EndpointConfig},
     Template: {Type: AWS::EC2::LaunchTemplate}, Bucket: {Type: AWS::S3::Bucket},
-    Role: {Type: AWS::IAM::Role}, Relay: {Type: AWS::Lambda::Function}, Topic: {Type: AWS::SNS::Topic},
+    Role: {Type: AWS::IAM::Role}, Vault: {Type: AWS::Backup::BackupVault}, Relay: {Type: AWS::Lambda::Function},
+    Topic: {Type: AWS::SNS::Topic},
     Code: {Type: AWS::SageMaker::CodeRepository}, Machines: {Type: AWS::AutoScaling::AutoScalingGroup},
+    Address: {Type: AWS::Lambda::Url},
+    Database: {Type: AWS::RDS::DBInstance}, Scraper: {Type: AWS::APS::Scraper},
+    Nodes: {Type: AWS::SageMaker::Cluster},
     Chat: {Type: AWS::SageMaker::Endpoint}, Setup: {Type: AWS::SageMaker::NotebookInstanceLifecycleConfig},"""
 GROUP_OF_PROVIDER = "AutoScalingGroupProvider: {AutoScalingGroupArn: !%s}"
 
@@ -25,6 +29,10 @@ GROUP_OF_PROVIDER = "AutoScalingGroupProvider: {AutoScalingGroupArn: !%s}"
     [
         ("AWS::SecretsManager::ResourcePolicy", "SecretId", ("Secret", "Attached"), "Documents"),
         ("AWS::SecretsManager::RotationSchedule", "SecretId", ("Secret", "Attached"), "Documents"),
+        ("AWS::SecretsManager::RotationSchedule", "SecretId", ("Database.MasterUserSecret.SecretArn",), "Role.Arn"),
+        ("AWS::Lambda::Permission", "FunctionName", ("Address.FunctionArn",), "Nodes.ClusterArn"),
+        ("AWS::Lambda::Function", "Role", ("Scraper.RoleArn",), "Address.FunctionArn"),
+        ("AWS::EKS::Cluster", "KeyArn", ("Vault.EncryptionKeyArn",), "Scraper.RoleArn"),
         ("AWS::SecretsManager::SecretTargetAttachment", "TargetId", ("Documents",), "Secret"),
         ("AWS::DocDB::DBCluster", "DBSubnetGroupName", ("DocumentSubnets",), "Subnets"),
         ("AWS::Neptune::DBCluster", "DBSubnetGroupName", ("GraphSubnets",), "Subnets"),

@@ -165,6 +165,8 @@ def _is_other(reference: Reference, wanted: ReferenceKind) -> bool:
     given = wanted.sources.get(target.type)
     if given is not None:
         return attribute not in given
+    if attribute is not None and _is_anothers(attribute, target, wanted):
+        return False
     other = None if attribute is None else BY_NAME.get(attribute)
     return (
         attribute is None
@@ -173,6 +175,13 @@ def _is_other(reference: Reference, wanted: ReferenceKind) -> bool:
         or (other is not None and other is not wanted)
         or gives_a_kind(target.type, attribute)
     )
+
+
+def _is_anothers(attribute: str, target: Resource, wanted: ReferenceKind) -> bool:
+    """Whether an attribute is the ARN of what is wanted, which the resource only names, such as `FunctionArn` of a URL."""
+    kind = target.type.rpartition("::")[2].lower()
+    words = (source.rpartition("::")[2].lower() for source in wanted.sources)
+    return any(attribute.lower().endswith(f"{word}arn") and word not in kind for word in words)
 
 
 def _is_own(attribute: str, target: Resource) -> bool:
