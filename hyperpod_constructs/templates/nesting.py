@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from urllib.parse import urlsplit
@@ -16,6 +17,8 @@ _DEEPEST_STACKS = 10
 _MOST_STACKS = 200
 _MOST_RESOURCES = 50_000
 
+_BEHIND_FOLDERS = re.compile(r"[/}]")
+"""A variable right before the name is a folder with its slash, as in `${Prefix}network.yaml`."""
 TEMPLATE_ENDINGS = (".yaml", ".yml", ".json", ".template")
 """The ends of the names of templates."""
 
@@ -60,7 +63,7 @@ def template_file_name(resource: Mapping[str, Raw]) -> str | None:
     if isinstance(url, str) and "${" not in url:
         return (_path_of(url).rpartition("/")[2] if "://" in url else url) or None
     pieces: Iterable[Raw] = walk(url)
-    names = [piece.rpartition("/")[2] for piece in pieces if isinstance(piece, str)]
+    names = [_BEHIND_FOLDERS.split(piece)[-1] for piece in pieces if isinstance(piece, str)]
     return next((name for name in reversed(names) if name.endswith(TEMPLATE_ENDINGS)), None)
 
 

@@ -264,6 +264,15 @@ def test_nested_stacks_among_files_are_found_by_their_names(tmp_path: Path) -> N
     assert awaits(use, by_id(model, "Vpc"))
 
 
+def test_a_prefix_right_before_the_name_of_a_nested_template_is_its_folder(tmp_path: Path) -> None:
+    url = "!Sub 'https://${Bucket}.s3.${AWS::Region}.amazonaws.com/${Prefix}net.yaml'"
+    main = write(
+        tmp_path, "main.yaml", f"Resources: {{Net: {{Type: AWS::CloudFormation::Stack, Properties: {{TemplateURL: {url}}}}}}}"
+    )
+    net = write(tmp_path, "net.yaml", "Resources: {Vpc: {Type: V}}")
+    assert by_id(load([main, net]), "Vpc").template.parent is not None
+
+
 def test_construct_paths_of_equal_ids_in_a_nested_stack(tmp_path: Path) -> None:
     def named(logical_id: str) -> list[dict[str, str]]:
         return [{"type": "aws:cdk:logicalId", "data": logical_id}]
