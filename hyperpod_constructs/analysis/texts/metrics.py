@@ -29,6 +29,7 @@ from hyperpod_constructs.facts.metric_names import (
     PartName,
     namespaces,
 )
+from hyperpod_constructs.facts.property_schemas import property_schema
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.facts.updates import naming
 from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
@@ -238,7 +239,7 @@ def _wrong(namespace: str, name: str, given: Reference) -> tuple[str, str] | Non
     """What a reference gives that is not the value of its dimension, and what does; `None` if it may be right."""
     target, kinds = target_of(given), DIMENSION_VALUES.get(name, {})
     wanted = FILE_SYSTEMS.get(namespace) if name == "FileSystemId" else None
-    if not kinds or not target.type.startswith("AWS::") or target.type in _OF_OTHERS:
+    if not kinds or property_schema(target.type) is None or target.type in _OF_OTHERS:
         return None
     if target.type not in kinds or wanted not in (None, target.type):
         return f"of {target.type}", f"a reference to {wanted or listed(kinds)}"

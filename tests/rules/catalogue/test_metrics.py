@@ -113,6 +113,13 @@ def test_published_metrics_are_no_mistakes() -> None:
     assert findings(BASE, rules="HP-TXT") == []
 
 
+def test_a_function_of_a_serverless_application_is_a_function() -> None:
+    """The transform makes it a function of Lambda, whose name its Ref gives."""
+    errors = alarm("AWS/Lambda", "Errors", [{"Name": "FunctionName", "Value": {"Ref": "Work"}}])
+    resources = {"Work": resource("AWS::Serverless::Function", Runtime="python3.13", Handler="work.handler"), "Errors": errors}
+    assert findings({"Transform": "AWS::Serverless-2016-10-31", "Resources": resources}, rules="HP-TXT") == []
+
+
 @pytest.mark.parametrize(("path", "value", "message"), MISTAKES)
 def test_fails_unpublished_metric(path: str, value: Any, message: str) -> None:
     (found,) = findings(edited(BASE, {path: value}), rules="HP-TXT")
