@@ -11,7 +11,6 @@ import contextlib
 import os
 import platform
 import sys
-import time
 import traceback
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -98,7 +97,7 @@ def keep(node: Node) -> None:
     mount = shared.mount(node)
     if mount is None:
         raise NodeSetupError(f"{node.software.shared_directory}: is not on a mount of this node, so nothing is kept there")
-    await_mount(mount, node.root, time.monotonic() + min(KEEP_SECONDS, node.patience.mount))
+    await_mount(mount, node.root, node.clock.monotonic() + min(KEEP_SECONDS, node.patience.mount), node.clock)
     node.log.line("kept" if state.keep(node) else "nothing to keep yet: slurmctld has written no state")
 
 

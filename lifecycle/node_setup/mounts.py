@@ -9,15 +9,17 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import NamedTuple
 
 from node_setup.config import Mount
 from node_setup.errors import NodeSetupError, read_text
+from node_setup.waiting import Clock
 
 KERNEL_TYPES = {"lustre": ("lustre",), "openzfs": ("nfs", "nfs4")}
 PAUSE_SECONDS = 2.0
+# What the last look has too: on a busy node a child may take seconds to begin.
+ANSWER_SECONDS = 10.0
 
 
 class Entry(NamedTuple):
@@ -25,14 +27,14 @@ class Entry(NamedTuple):
     type: str
 
 
-def await_mount(mount: Mount, root: str, deadline: float) -> None:
+def await_mount(mount: Mount, root: str, deadline: float, clock: Clock) -> None:
     """Wait until the file system is mounted and answers.
 
-    :param deadline: the end of the wait, as a time of `time.monotonic`.
+    :param deadline: the end of the wait, as a time of `clock.monotonic`.
     :raises NodeSetupError: after the deadline, or at once if another file system is mounted there.
     """
     while True:
-        answered = _touch(root + mount.path, deadline)
+        answered = _touch(root + mount.path, max(ANSWER_SECONDS, deadline - clock.monotonic()))
         entry = mounted(Path(root + "/proc/mounts"), mount.path)
         if entry is not None and not is_mount(entry, mount):
             expected = f"{mount.type} from {mount.dns_name}:/{mount.export}"
@@ -41,10 +43,10 @@ def await_mount(mount: Mount, root: str, deadline: float) -> None:
             raise NodeSetupError(f"{mount.path}: the {mount.type} file system {mount.dns_name} does not answer")
         if entry is not None and answered:
             return
-        if time.monotonic() + PAUSE_SECONDS > deadline:
+        if clock.monotonic() + PAUSE_SECONDS > deadline:
             state = "is not mounted" if entry is None else "is mounted but cannot be read"
             raise NodeSetupError(f"{mount.path}: the {mount.type} file system {mount.dns_name} {state}")
-        time.sleep(PAUSE_SECONDS)
+        clock.sleep(PAUSE_SECONDS)
 
 
 def mounted(mounts: Path, path: str) -> Entry | None:
@@ -75,14 +77,14 @@ def is_mount(entry: Entry, mount: Mount) -> bool:
     return entry.type in KERNEL_TYPES[mount.type] and export == mount.export and is_host
 
 
-def _touch(path: str, deadline: float) -> bool | None:
-    """Whether a child process could read the folder; `None` if it did not return before the deadline."""
+def _touch(path: str, seconds: float) -> bool | None:
+    """Whether a child process could read the folder; `None` if it did not return within the seconds."""
     # The dot makes the kernel enter the folder and so triggers an automount.
     command = [sys.executable, "-I", "-S", "-c", "import os, sys; os.stat(sys.argv[1])", f"{path}/."]
     nothing = subprocess.DEVNULL
     child = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing)  # noqa: S603
     try:
-        return child.wait(timeout=max(0.0, deadline - time.monotonic())) == 0
+        return child.wait(timeout=seconds) == 0
     except subprocess.TimeoutExpired:
         child.kill()  # no wait: a child in uninterruptible sleep would block this process too
         return None

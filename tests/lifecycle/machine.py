@@ -178,7 +178,7 @@ class Machine:
             lambda address, port: self.listens,
             self.observe,
         )
-        patience = Patience(mount=1, grace=5, role=1, slurm=10)
+        patience = Patience(mount=60, grace=5, role=1, slurm=10)
         return Node(mode, parse_config(self.config), role, self.source, Log(self.log), host, patience)
 
     def set_up(self, mode: str) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import subprocess
-import time
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,14 +11,13 @@ from typing import Any
 import pytest
 
 from .conftest import LIFECYCLE, LUSTRE, MOUNTED
+from .machine import TestClock
 
 
 @pytest.fixture
 def mounts(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(LIFECYCLE))
-    module = importlib.import_module("node_setup.mounts")
-    monkeypatch.setattr(module, "PAUSE_SECONDS", 0.05)
-    return module
+    return importlib.import_module("node_setup.mounts")
 
 
 @pytest.fixture
@@ -55,15 +53,18 @@ def test_fails_for_a_file_system_that_hangs_without_waiting_for_the_child(
 ) -> None:
     monkeypatch.setattr(mounts.subprocess, "Popen", Hung)
     with pytest.raises(mounts.NodeSetupError, match=r"/fsx: the lustre file system fs-0123.* does not answer"):
-        mounts.await_mount(lustre(mounts), str(root), time.monotonic())
+        mounts.await_mount(lustre(mounts), str(root), 0.0, TestClock())
     assert Hung.killed
 
 
 def test_a_file_system_that_comes_late_is_awaited(mounts: ModuleType, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = TestClock()
+    clock.now = 0.0
     looks = iter(["", "systemd-1 /fsx autofs rw 0 0\n", MOUNTED])
     monkeypatch.setattr(mounts, "read_text", lambda path: next(looks))
-    mounts.await_mount(lustre(mounts), str(root), time.monotonic() + 30)
+    mounts.await_mount(lustre(mounts), str(root), 30.0, clock)
     assert next(looks, None) is None
+    assert clock.now == 2 * mounts.PAUSE_SECONDS
 
 
 @pytest.mark.parametrize(

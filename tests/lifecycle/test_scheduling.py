@@ -172,6 +172,24 @@ def test_without_a_database_the_step_says_so(controller: Slurm, monkeypatch: pyt
     assert controller.skipped() == ["scheduling: QOS and accounts need an accounting database, but AccountingStorageType is (null)"]
 
 
+@pytest.mark.parametrize(("program", "asked"), [("_scontrol", "config"), ("_sacctmgr", "qos")])
+def test_a_daemon_that_does_not_answer_yet_is_awaited(
+    controller: Slurm, monkeypatch: pytest.MonkeyPatch, program: str, asked: str
+) -> None:
+    refusals = iter([Completed(1, "", "Connection refused")] * 3)
+    whole = getattr(Slurm, program)
+
+    def busy(self: Slurm, words: list[str], *rest: Any) -> Completed:
+        refused = next(refusals, None) if "show" in words and asked in words else None
+        return refused or whole(self, words, *rest)
+
+    monkeypatch.setattr(Slurm, program, busy)
+    controller.set_up("on_init_complete")
+    assert controller.skipped() == []
+    assert next(refusals, None) is None
+    assert controller.qos["urgent"]["Priority"] == "100"
+
+
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [

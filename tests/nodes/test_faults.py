@@ -76,9 +76,11 @@ def test_mount_fails_then_hangs_then_works(rig: Rig, login: VirtualNode) -> None
     rig.fail_mount("fail")
     assert "Connection timed out" in login.run(command, check=False).stderr
     rig.fail_mount("hang")
-    with pytest.raises(NodesError, match="not done after 1 s"):
-        login.run(command, timeout=1)
-    rig.fail_mount(None)
+    try:
+        with pytest.raises(NodesError, match="not done after 1 s"):
+            login.run(command, timeout=1)
+    finally:
+        rig.fail_mount(None)
     login.run(command)
     assert "fs-1@tcp:/abcd1234 /mnt lustre " in login.read("/proc/mounts")
     login.run(["umount", "/mnt"])

@@ -102,6 +102,7 @@ def test_a_lost_file_system_replaces_and_drains_no_node(cluster: Cluster) -> Non
         settle(rig)
         cluster.login.run(["srun", "--nodes=2", "true"])
         rig.fail_mount(None)
+        rebooted.run(["systemctl", "revert", "hyperpod-boot.service"])
         for node in rig.nodes:
             node.run(["systemctl", "restart", "hyperpod-boot"])
             assert " /fsx lustre " in node.read("/proc/mounts")

@@ -6,6 +6,7 @@ import json
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -151,6 +152,21 @@ def test_a_system_that_has_just_ended_is_killed_without_an_error(monkeypatch: py
 
 
 def test_command_that_does_not_end_is_named(login: VirtualNode) -> None:
+    with pytest.raises(NodesError, match=r"sleep 60: not done after 0\.5 s"):
+        login.run(["sleep", "60"], timeout=0.5)
+
+
+def test_command_that_ends_before_a_busy_host_has_started_it_is_named_too(
+    login: VirtualNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = subprocess.Popen
+
+    def late(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
+        process = started(*arguments, **options)
+        process.wait()
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", late)
     with pytest.raises(NodesError, match=r"sleep 60: not done after 0\.5 s"):
         login.run(["sleep", "60"], timeout=0.5)
 

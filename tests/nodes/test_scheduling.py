@@ -315,6 +315,7 @@ def test_a_replaced_controller_has_the_settings_again(training: Training) -> Non
     training.rig.await_idle()
     await_partition(training)
 
+    assert [line for line in log(new) if "skipped: " in line] == []
     assert held_by_slurm(training) == before
     assert field(training, waiting, "%T %a %q") == "PENDING research elastic"
     assert "QOSMaxWallDurationPerJobLimit" in submit(training, "alice", "--qos=short", "--time=20", check=False)

@@ -263,6 +263,8 @@ class VirtualNode:
     def _enter(self, command: Sequence[str], timeout: float, input: bytes | None) -> tuple[int, bytes, bytes]:
         """Exit code, output and errors. The limit is kept in the node, and by the host should the node be frozen."""
         limited = ["timeout", f"--kill-after={KILLED_AFTER_SECONDS}", str(timeout), *command]
+        # Before the start, because a busy host may come back here after the command has begun.
+        started = time.monotonic()
         process = subprocess.Popen(  # noqa: S603
             self._running().enter(limited),
             stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
@@ -270,7 +272,6 @@ class VirtualNode:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-        started = time.monotonic()
         try:
             output, errors = process.communicate(input, timeout=timeout + 3 * KILLED_AFTER_SECONDS)
         except subprocess.TimeoutExpired:

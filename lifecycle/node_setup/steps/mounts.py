@@ -6,7 +6,6 @@ If the scripts own the node, and after a reboot, this step mounts a file system 
 from __future__ import annotations
 
 import json
-import time
 
 from node_setup.config import Mount
 from node_setup.errors import NodeSetupError
@@ -23,11 +22,11 @@ def needed(node: Node) -> bool:
 
 
 def apply(node: Node) -> None:
-    deadline = time.monotonic() + node.patience.mount
+    deadline = node.clock.monotonic() + node.patience.mount
     for mount in node.mounts:
         if node.mode != "on_init_complete":
             _mount_what_nobody_mounts(node, mount)
-        await_mount(mount, node.root, deadline)
+        await_mount(mount, node.root, deadline, node.clock)
 
 
 def verify(node: Node) -> None:

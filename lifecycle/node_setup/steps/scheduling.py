@@ -56,7 +56,7 @@ def verify(node: Node) -> None:
 
 
 def _require_database(node: Node) -> None:
-    told = re.search(r"^AccountingStorageType\s*= (\S+)", node.query(["scontrol", "show", "config"]).output, re.MULTILINE)
+    told = re.search(r"^AccountingStorageType\s*= (\S+)", _answer(node, ["scontrol", "show", "config"]), re.MULTILINE)
     if told is None or told[1] != "accounting_storage/slurmdbd":
         raise NodeSetupError(
             f"QOS and accounts need an accounting database, but AccountingStorageType is {told[1] if told else 'not told'}"
@@ -166,8 +166,18 @@ def _account_now(node: Node, name: str, keys: Sequence[str]) -> dict[str, str]:
 
 
 def _rows(node: Node, what: Sequence[str], keys: Sequence[str]) -> list[dict[str, str]]:
-    answer = node.query([*SHOW, *what, f"format={','.join(keys)}"])
-    if answer.code != 0:
-        raise NodeSetupError(f"sacctmgr show {what[0]}: ended with {answer.code}")
-    lines = [line.split("|") for line in answer.output.splitlines() if line]
+    answer = _answer(node, [*SHOW, *what, f"format={','.join(keys)}"])
+    lines = [line.split("|") for line in answer.splitlines() if line]
     return [dict(zip(keys, line)) for line in lines if len(line) == len(keys)]
+
+
+def _answer(node: Node, question: Sequence[str]) -> str:
+    """What a daemon says once it answers: slurmctld and slurmdbd have been started or reconfigured moments ago."""
+    answers = []
+
+    def answered() -> bool:
+        answers.append(node.query(question))
+        return answers[-1].code == 0
+
+    node.wait_until(answered, f"{' '.join(question)}: no answer", node.patience.slurm)
+    return answers[-1].output
