@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import HealthCheck, given, settings, target
 from hypothesis import strategies as st
 from ministack.core import iam_evaluator  # type: ignore[import-untyped]
 
@@ -61,7 +61,7 @@ OPERATORS = st.builds(
     st.sampled_from(BASES),
     st.sampled_from(("", "", "IfExists")),
 ) | st.just("Null")
-SETTINGS = settings(max_examples=100, deadline=None, database=None)
+SETTINGS = settings(max_examples=100, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def some(values: tuple[str, ...]) -> st.SearchStrategy[Any]:

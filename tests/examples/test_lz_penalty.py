@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 from tests.examples.jobs import EXAMPLES, QUICK
 
 Ask = Callable[..., Any]
-QUICKLY = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICKLY = settings(
+    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 WIDE = 128_256
 
 

@@ -60,7 +60,7 @@ class Slurm:
             **environment,
         }
         command = ["bash", "-c", source + program]
-        return subprocess.run(command, env=given, capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
+        return subprocess.run(command, env=given, capture_output=True, text=True, timeout=300, check=False)  # noqa: S603
 
     def asked(self, *programs: str) -> list[str]:
         lines = (self.directory / "asked").read_text().splitlines()

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hyperpod_constructs.custom_resources.handlers.redaction import MASK, REACH, assignments, forms, one_line, redact
 from hyperpod_constructs.custom_resources.handlers.redaction.assignments import PLAIN, Scan
 from hyperpod_constructs.custom_resources.handlers.redaction.forms import FORMS
 
+UNTIMED = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 HUNTER = "hunter2"
 PEM = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj"
 SESSION = "IQoJb3JpZ2luX2VjEPT4sAc7" * 6
@@ -230,7 +231,7 @@ VALUES = st.text(string.ascii_letters + string.digits + "!#$%&*+-./:;=?@^_|~ä�
 )
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(UNTIMED, max_examples=100)
 @given(NAMES, FORMATS, VALUES, st.sampled_from(["", "step 3: ", "a=1 ", "x=", "log: ", "12:00 "]))
 def test_no_named_secret_survives(name: str, form: str, value: str, before: str) -> None:
     masked = redact(f"{before}{form.format(name, f'ß{value}Z')} after")
@@ -238,7 +239,7 @@ def test_no_named_secret_survives(name: str, form: str, value: str, before: str)
     assert f"{value}Z" not in masked
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(UNTIMED, max_examples=100)
 @given(
     st.text(string.ascii_letters + string.digits + "-_.~!*", min_size=1, max_size=30),
     st.sampled_from(["https", "postgres", "amqp+ssl"]),
@@ -248,13 +249,13 @@ def test_no_password_of_an_address_survives(password: str, scheme: str) -> None:
     assert masked == f"see {scheme}://***@host.example/x?y=z for more"
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(UNTIMED, max_examples=100)
 @given(st.lists(st.sampled_from(COMMON)))
 def test_text_without_secrets_is_unchanged(words: list[str]) -> None:
     assert redact(" ".join(words)) == " ".join(words)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(UNTIMED, max_examples=150)
 @given(
     st.lists(
         st.sampled_from(
