@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import pytest
 
-PATIENCE = 300.0
+PATIENCE = 600.0
 """In seconds. A test whose subject is a limit of time has a limit of its own."""
 _PAUSE = 0.2
 T = TypeVar("T")

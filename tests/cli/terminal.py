@@ -12,6 +12,8 @@ import termios
 from fcntl import ioctl
 from pathlib import Path
 
+from tests.patience import PATIENCE
+
 
 def in_terminal(arguments: list[str], *, columns: int, directory: Path | None = None) -> list[str]:
     """The output of a `hyperpod` command in a terminal of this width, without colours; it runs in `directory`, if given."""
@@ -38,5 +40,5 @@ def in_terminal(arguments: list[str], *, columns: int, directory: Path | None = 
             break
         output += piece
     os.close(ours)
-    process.wait(timeout=60)
+    process.wait(timeout=PATIENCE)
     return re.sub(r"\x1b\[[0-9;]*m", "", output.decode()).splitlines()

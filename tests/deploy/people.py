@@ -17,6 +17,7 @@ from botocore.credentials import Credentials
 
 from hyperpod_constructs.local.kubernetes.client import HttpsApi
 from tests.deploy.conftest import BIN, Cloud, Run
+from tests.patience import PATIENCE
 
 
 def credentials(cloud: Cloud, role: str) -> Credentials:
@@ -75,7 +76,7 @@ def kubectl(cloud: Cloud, cluster: str, *arguments: str, role: str | None = None
         environment |= variables(credentials(cloud, role))
     if secret is not None:
         environment["AWS_SECRET_ACCESS_KEY"] = secret
-    done = subprocess.run(["kubectl", *arguments], env=environment, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+    done = subprocess.run(["kubectl", *arguments], env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)  # noqa: S603
     return Run(done.returncode, done.stdout + done.stderr)
 
 

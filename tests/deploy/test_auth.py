@@ -31,7 +31,7 @@ from tests.deploy import people
 from tests.deploy.conftest import BIN, CLUSTER, CLUSTER_NAME, FOUNDATION, Cloud, running_cloud, synthesize
 from tests.local.administrator import without_permissions
 from tests.local.hyperpod_requests import cluster, group
-from tests.patience import until
+from tests.patience import PATIENCE, until
 
 
 def _forbid_the_upload(_: reference.Foundation, cluster: reference.Cluster) -> None:
@@ -222,7 +222,7 @@ def test_the_aws_cli_starts_a_session_with_the_grant_alone(cloud: Cloud, tmp_pat
         environment = {**cloud.aws.environment(), **people.variables(people.credentials(cloud, role)), "PATH": path}
         command = [str(BIN / "hyperpod"), "connect", node["InstanceId"], "--stdio", "22"]
         command += ["--cluster", CLUSTER_NAME, "--target", "aws"]
-        return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)  # noqa: S603
+        return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False)  # noqa: S603
 
     allowed = connect()
     assert allowed.returncode == 0, allowed.stderr

@@ -12,6 +12,7 @@ import pytest
 
 from hyperpod_constructs.local import server
 from hyperpod_constructs.local.server import LocalAws
+from tests.patience import PATIENCE
 
 BIN = Path(sys.executable).parent
 APP = Path(__file__).parent / "app"
@@ -61,7 +62,7 @@ class Cdk:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=300,
+            timeout=PATIENCE,
             check=False,
         )
 

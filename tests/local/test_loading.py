@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.patience import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import sys
@@ -33,5 +35,5 @@ print(unguarded, "moto.core" in sys.modules)
 
 def test_one_lock_guards_each_import_of_moto() -> None:
     for steps in (["reset", "load"], ["answer"]):
-        done = subprocess.run([sys.executable, "-c", PROGRAM, *steps], cwd=ROOT, capture_output=True, text=True, timeout=120)  # noqa: S603
+        done = subprocess.run([sys.executable, "-c", PROGRAM, *steps], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)  # noqa: S603
         assert done.stdout.strip() == "[] True", (steps, done.stdout, done.stderr)

@@ -26,6 +26,7 @@ from hyperpod_constructs.local.ministack_operations import NAMES
 from hyperpod_constructs.local.models import ServiceModels
 from hyperpod_constructs.local.operations import Operations, Wire
 from hyperpod_constructs.local.server import LocalAws
+from tests.patience import PATIENCE
 
 MODELS = ServiceModels()
 OPERATIONS = Operations(MODELS.service, NAMES)
@@ -268,7 +269,7 @@ def test_with_auth_there_is_no_websocket(aws: LocalAws) -> None:
     asked = AWSRequest("GET", f"{aws.endpoint}/_aws/execute-api/{api}/prod")
     SigV4Auth(Credentials(aws.access_key_id, aws.secret_access_key), "execute-api", aws.region).add_auth(asked)
     key = {"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "MDEyMzQ1Njc4OWFiY2RlZg=="}
-    connection = http.client.HTTPConnection(aws.endpoint.partition("://")[2], timeout=10)
+    connection = http.client.HTTPConnection(aws.endpoint.partition("://")[2], timeout=PATIENCE)
     upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", **key}
     connection.request("GET", f"/_aws/execute-api/{api}/prod", headers={**asked.headers, **upgrade})
     assert connection.getresponse().status == 403

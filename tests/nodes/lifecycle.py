@@ -17,6 +17,7 @@ import pytest
 from hyperpod_constructs.local.nodes import File, Image, NodeSpec, Rig, VirtualNode
 from hyperpod_constructs.local.nodes.boot import LOG, STAGE, Mode
 from tests.nodes.configuration import LIFECYCLE, LUSTRE, OPENZFS, WAIT_SECONDS, configuration
+from tests.patience import PATIENCE
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBf2aK0m1Hh5pVpV0pVpV0pVpV0pVpV0pVpV0pVpV0pV alice@laptop"
 USERS = [
@@ -139,7 +140,7 @@ class Cluster:
         """The exit code of one more run of the node's scripts, and the lines that it logged."""
         before = len(log(node))
         given = {"NODE_SETUP_UPLOAD_SECONDS": "0", **ENVIRONMENT, **environment}
-        done = node.run([f"{STAGE}/{self.mode}.sh"], environment=given, timeout=120, check=False)
+        done = node.run([f"{STAGE}/{self.mode}.sh"], environment=given, timeout=PATIENCE, check=False)
         return done.returncode, log(node)[before:]
 
 

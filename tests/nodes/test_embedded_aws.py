@@ -35,7 +35,7 @@ from hyperpod_constructs.local.server import LocalAws
 from tests.local.administrator import without_permissions
 from tests.local.hyperpod_requests import cluster, group
 from tests.nodes.conftest import CONFIG, require_nodes
-from tests.patience import until
+from tests.patience import PATIENCE, until
 
 BUCKET = "sagemaker-scripts"
 LOG = "/var/log/provision/provisioning.log"
@@ -103,7 +103,12 @@ class Account:
         """The output of a command on a node; `/_hyperpod/nodes` tells how to enter the node."""
         entries = {node["InstanceId"]: node["Command"] for node in server.virtual_nodes(self.aws)}
         done = subprocess.run(  # noqa: S603
-            [*entries[instance_id], *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False
+            [*entries[instance_id], *command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
         )
         return done.stdout
 
@@ -156,7 +161,7 @@ def test_nodes_reach_each_other_and_nothing_else(account: Account) -> None:
         ["ip", "-n", switch, "-4", "route"],
         stdout=subprocess.PIPE,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=True,
     ).stdout
 
@@ -184,7 +189,7 @@ CONNECT = [str(Path(sys.executable).parent / "hyperpod"), "connect", "--cluster"
 
 def test_connect_runs_what_comes_from_a_pipe(account: Account) -> None:
     done = subprocess.run(  # noqa: S603
-        CONNECT, cwd=account.directory, input="hostname; exit 7\n", stdout=subprocess.PIPE, text=True, timeout=60, check=False
+        CONNECT, cwd=account.directory, input="hostname; exit 7\n", stdout=subprocess.PIPE, text=True, timeout=PATIENCE, check=False
     )
     (controller,) = account.settled("controller", "Running")
     assert (done.stdout, done.returncode) == (account.on(controller, "hostname"), 7)
@@ -200,7 +205,7 @@ def test_connect_is_a_shell_in_a_terminal(account: Account) -> None:
         with contextlib.suppress(OSError):
             while chunk := os.read(ours, 4096):
                 said += chunk
-        assert shell.wait(timeout=60) == 0, said.decode()
+        assert shell.wait(timeout=PATIENCE) == 0, said.decode()
     os.close(ours)
     assert re.search(rb"login_shell\s+on", said)
     assert b"/dev/pts/" in said
@@ -227,7 +232,7 @@ def test_connect_is_another_user_on_a_named_node(account: Account) -> None:
     worker = account.settled("workers", "Running", "Running")[1]
     said = subprocess.run(  # noqa: S603
         [*CONNECT, worker, "--user", "ubuntu"], cwd=account.directory, input="id -un; hostname", stdout=subprocess.PIPE, text=True,
-        timeout=60, check=True,
+        timeout=PATIENCE, check=True,
     ).stdout.split()  # fmt: skip
     assert said == ["ubuntu", account.on(worker, "hostname").strip()]
 
@@ -245,7 +250,7 @@ def test_ssh_and_scp_use_the_entries_of_ssh_config(account: Account, tmp_path: P
 
     def run(*command: str, input: str = "") -> str:
         return subprocess.run(  # noqa: S603
-            command, cwd=account.directory, input=input, stdout=subprocess.PIPE, text=True, timeout=60, check=True
+            command, cwd=account.directory, input=input, stdout=subprocess.PIPE, text=True, timeout=PATIENCE, check=True
         ).stdout
 
     run(CONNECT[0], "ssh-config", "--cluster", "demo", "--write", str(config))
@@ -267,7 +272,7 @@ def test_files_and_directories_are_copied_both_ways(account: Account, tmp_path: 
 
     def copy(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [CONNECT[0], "copy", "--cluster", "demo", *arguments]
-        return subprocess.run(command, cwd=account.directory, capture_output=True, text=True, timeout=120, check=False)  # noqa: S603
+        return subprocess.run(command, cwd=account.directory, capture_output=True, text=True, timeout=PATIENCE, check=False)  # noqa: S603
 
     sent = copy(str(folder), f"{worker}:/home/ubuntu/")
     assert (sent.returncode, sent.stdout) == (0, f"Copied: {worker}:/home/ubuntu/two words\n"), sent.stderr
@@ -294,7 +299,7 @@ def test_a_node_is_entered_by_who_may_start_a_session_on_it(account: Account, tm
 
     def run(*command: str, text: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(  # noqa: S603
-            command, cwd=account.directory, input=text, capture_output=True, text=True, timeout=120, check=False
+            command, cwd=account.directory, input=text, capture_output=True, text=True, timeout=PATIENCE, check=False
         )
 
     def sessions(*documents: str) -> dict[str, Any]:
@@ -335,10 +340,10 @@ def test_connect_forwards_a_port_until_it_is_interrupted(account: Account) -> No
             assert process.stdout is not None
             assert process.stdout.readline().startswith(f"127.0.0.1:{port} leads to the node, port 22".encode())
             for _ in range(2):
-                with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+                with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
                     assert connection.recv(100).startswith(b"SSH-2.0-OpenSSH")
             process.send_signal(signal.SIGINT)
-            assert process.wait(timeout=60) == 130
+            assert process.wait(timeout=PATIENCE) == 130
         finally:
             process.kill()
 

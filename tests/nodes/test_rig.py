@@ -14,6 +14,7 @@ from hyperpod_constructs.local.nodes import File, Image, NodesError, NodeSpec, R
 from hyperpod_constructs.local.nodes.container import Container
 from tests.nodes.configuration import SLURM_CONF, WAIT_SECONDS
 from tests.nodes.conftest import CONFIG, SCRIPTS
+from tests.patience import PATIENCE
 
 READER = """
 import json, pathlib
@@ -136,7 +137,7 @@ def test_no_reader_meets_half_a_file(login: VirtualNode) -> None:
         for content in contents * 20:
             login.put({"/run/read/file": File(content=content)})
         login.put({"/run/read/stop": File(content="")})
-        said = reader.communicate(timeout=60)[0]
+        said = reader.communicate(timeout=PATIENCE)[0]
     assert json.loads(said) == [["a", 1_000_000], ["b", 1_000_000]]
     assert login.run(["ls", "-A", "/run/read"]).stdout.split() == ["file", "stop"]
 

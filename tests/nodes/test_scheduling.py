@@ -18,7 +18,7 @@ from tests.examples.jobs import GLOBAL_BATCH, assert_undisturbed
 from tests.nodes.configuration import configuration
 from tests.nodes.lifecycle import ENVIRONMENT, log, outcomes
 from tests.nodes.training import CONFIG, USER, Training, TrainingJob, kill, ranks, training_cluster
-from tests.patience import until
+from tests.patience import PATIENCE, until
 
 Records = list[dict[str, Any]]
 BOB = {"name": "bob", "uid": 10002, "gid": 10002}
@@ -125,7 +125,9 @@ def test_another_run_changes_nothing_and_repairs_what_differs(training: Training
 
     def run() -> str:
         before = len(log(controller))
-        controller.run([f"{STAGE}/on_init_complete.sh"], environment={"NODE_SETUP_UPLOAD_SECONDS": "0", **ENVIRONMENT}, timeout=120)
+        controller.run(
+            [f"{STAGE}/on_init_complete.sh"], environment={"NODE_SETUP_UPLOAD_SECONDS": "0", **ENVIRONMENT}, timeout=PATIENCE
+        )
         return outcomes(log(controller)[before:])["scheduling"]
 
     assert run() == "ok, nothing to change"

@@ -17,7 +17,7 @@ import pytest
 from hyperpod_constructs.cli.target import LOCAL_STATE
 from hyperpod_constructs.local import server
 from tests.nodes.conftest import require_nodes
-from tests.patience import until
+from tests.patience import PATIENCE, until
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -82,7 +82,7 @@ class Person:
         environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "NO_COLOR": "1"}
         command = [str(BIN / "hyperpod"), *arguments]
         done = subprocess.run(  # noqa: S603
-            command, cwd=self.directory, env=environment, input=text, capture_output=True, text=True, timeout=300, check=False
+            command, cwd=self.directory, env=environment, input=text, capture_output=True, text=True, timeout=PATIENCE, check=False
         )
         assert done.returncode == 0, done.stdout[-5000:] + done.stderr
         return done.stdout

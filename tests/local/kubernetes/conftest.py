@@ -20,6 +20,7 @@ import pytest
 
 from hyperpod_constructs.local.kubernetes.client import HttpsApi
 from hyperpod_constructs.local.kubernetes.control_plane import ControlPlane, start_control_plane
+from tests.patience import PATIENCE
 
 VERSION = "1.34"
 USERS = {
@@ -159,7 +160,14 @@ class Clients:
     def _run(self, command: Sequence[str], stdin: Any, *, fails: bool) -> str:
         text = None if stdin is None else stdin if isinstance(stdin, str) else json.dumps(stdin)
         done = subprocess.run(  # noqa: S603
-            command, input=text, capture_output=True, text=True, env=self._environment, cwd=self.directory, timeout=60, check=False
+            command,
+            input=text,
+            capture_output=True,
+            text=True,
+            env=self._environment,
+            cwd=self.directory,
+            timeout=PATIENCE,
+            check=False,
         )
         assert (done.returncode != 0) is fails, done.stdout + done.stderr
         return done.stdout + (done.stderr if fails else "")
