@@ -56,6 +56,10 @@ def inline_code(function: Resource) -> Slips:
         )
     elif family == "nodejs":
         yield from list(_node(text, handler)) or (_packages(text, runtime) if function.get("Layers") in (ABSENT, ()) else ())
+        if HOLE not in text:
+            from hyperpod_constructs.analysis.texts.environments import lacking_in_javascript  # few templates have code
+
+            yield from lacking_in_javascript(text, function.get("Environment", "Variables"))
     elif len(text) <= _LONGEST:
         yield from _python(function, text, runtime, handler)
 

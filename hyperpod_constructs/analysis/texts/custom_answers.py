@@ -17,13 +17,14 @@ from hyperpod_constructs.analysis.custom_resources import IS_COMPLETE, ON_EVENT,
 from hyperpod_constructs.analysis.function_answers import answer_of_function
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.sent_answers import MODULE, SEND, status_of
+from hyperpod_constructs.analysis.texts.guards import is_guard, is_type
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips
 from hyperpod_constructs.templates.model import Resource
 
 _CODE = ("Code", "ZipFile")
 _REQUESTS, _STATUSES = ("Create", "Update", "Delete"), ("SUCCESS", "FAILED")
 _OF_MODULE = (*_STATUSES, "send")
-_ALL, _OF_KEYS = ("Exception", "BaseException"), ("KeyError", "LookupError")
+_ALL = ("Exception", "BaseException")
 _URL = "ResponseURL"
 """Where an answer goes: code that has it may answer."""
 _HARMLESS = ("print", "str", "repr", "json.dumps", "len", "dict")
@@ -71,7 +72,7 @@ class _Answers:
         self._types = {
             one.targets[0].id
             for one in ast.walk(handler)
-            if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name) and _is_type(one.value)
+            if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name) and is_type(one.value)
         }
 
     def slips(self, resource: Resource) -> Iterator[Slip]:
@@ -147,10 +148,10 @@ class _Answers:
         if not isinstance(test, ast.Compare) or len(test.ops) != 1:
             return None
         left, operator, other = test.left, test.ops[0], test.comparators[0]
-        is_type = _is_type(left) or (isinstance(left, ast.Name) and left.id in self._types)
+        asks_kind = is_type(left) or (isinstance(left, ast.Name) and left.id in self._types)
         items = other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
         words = [one.value for one in items if isinstance(one, ast.Constant)]
-        if not is_type or len(words) != len(items) or not isinstance(operator, ast.Eq | ast.NotEq | ast.In | ast.NotIn):
+        if not asks_kind or len(words) != len(items) or not isinstance(operator, ast.Eq | ast.NotEq | ast.In | ast.NotIn):
             return None
         return (request in words) == isinstance(operator, ast.Eq | ast.In)
 
@@ -170,11 +171,6 @@ class _Answers:
 
     def _may(self, node: ast.stmt) -> bool:
         return _URL in ast.unparse(node) or any(self._answers(one) for one in ast.walk(node))
-
-
-def _is_type(node: ast.expr) -> bool:
-    """Whether an expression is the kind of the request."""
-    return ast.unparse(node).replace(".get(", "[").replace(")", "]").endswith("['RequestType']")
 
 
 def _completion(function: Resource) -> Iterator[Slip]:
@@ -197,7 +193,7 @@ def _properties(handler: ast.FunctionDef, resources: Sequence[Resource]) -> Iter
         for one in ast.walk(handler)
         if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name) and ast.unparse(one.value) == whole
     }
-    guarded = {id(one) for node in ast.walk(handler) if _is_guard(node) for one in ast.walk(node)}
+    guarded = {id(one) for node in ast.walk(handler) if is_guard(node) for one in ast.walk(node)}
     for node in ast.walk(handler):
         of = ast.unparse(node.value) if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) else ""
         key = node.slice.value if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) else None
@@ -210,15 +206,3 @@ def _properties(handler: ast.FunctionDef, resources: Sequence[Resource]) -> Iter
             says = f"reads the property {key}, which {resource.logical_id} does not have{near}"
             yield _slip(node, says, listed(resource.properties))
             return
-
-
-def _is_guard(node: ast.AST) -> bool:
-    """Whether what is below is read only in some cases, other than a kind of request, or may lack."""
-    if isinstance(node, ast.If):
-        return not (isinstance(node.test, ast.Compare) and _is_kind(node.test.left))
-    caught = [ast.unparse(one.type) for one in node.handlers if one.type is not None] if isinstance(node, ast.Try) else []
-    return isinstance(node, ast.IfExp | ast.BoolOp | ast.Match) or any(name in one for one in caught for name in _OF_KEYS)
-
-
-def _is_kind(node: ast.expr) -> bool:
-    return _is_type(node) or (isinstance(node, ast.Name) and "type" in node.id.lower())

@@ -14,19 +14,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.schema.violation import listed, meant
+from hyperpod_constructs.analysis.texts.environments import lacking_variables, reads_of_nothing, uses_of_nothing, variable
 from hyperpod_constructs.analysis.texts.parameter_kinds import misfit
 from hyperpod_constructs.analysis.texts.reading import HOLE
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips
-from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.sdk_calls import REQUIRED_CHOICES, Operation, by_client, clients
 from hyperpod_constructs.facts.sdk_shapes import parameters_of
 from hyperpod_constructs.facts.sdk_values import LIST, MAP, NUMBER, TRUE, kinds_of
-from hyperpod_constructs.templates.values import ABSENT, Value
+from hyperpod_constructs.templates.values import Value
 
 _CODE = ("Code", "ZipFile")
-_PATH = ("Environment", "Variables")
-_LAMBDAS_OWN = ("AWS_", "LAMBDA_", "_", "PYTHON", "LD_", "PATH", "LANG", "TZ", "HOME", "PWD")
-"""The beginnings of variables that Lambda, the shell and Python have themselves."""
 _METHODS = frozenset(
     (
         *("can_paginate", "close", "exceptions", "generate_presigned_post", "generate_presigned_url", "get_paginator"),
@@ -46,8 +43,9 @@ def mistakes_in_program(tree: ast.Module, handler: str, environment: Value) -> S
     """
     yield from _unknown_names(tree)
     yield from _arguments(tree, handler)
-    yield from _calls(tree)
-    yield from _variables(tree, environment)
+    yield from _calls(tree, reads_of_nothing(tree, environment))
+    yield from uses_of_nothing(tree, environment)
+    yield from lacking_variables(tree, environment)
 
 
 def _slip(node: ast.expr | ast.stmt, says: str, allowed: str) -> Slip:
@@ -100,8 +98,11 @@ def _arguments(tree: ast.Module, handler: str) -> Iterator[Slip]:
                 yield _slip(node, says, "two parameters: event and context")
 
 
-def _calls(tree: ast.Module) -> Iterator[Slip]:
-    """Clients and their methods."""
+def _calls(tree: ast.Module, nothing: Mapping[int, str]) -> Iterator[Slip]:
+    """Clients and their methods.
+
+    :param nothing: expressions that give `None`, each with the variable that it reads in vain.
+    """
     named = clients_in(tree)
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
@@ -113,7 +114,7 @@ def _calls(tree: ast.Module) -> Iterator[Slip]:
         service = named.get(owner.id) if isinstance(owner, ast.Name) else _client_of(owner)
         operations = None if service is None else by_client(service)
         if service is not None and operations is not None:
-            yield from _call(node, node.func.attr, service, operations)
+            yield from [*_call(node, node.func.attr, service, operations)] or _given_nothing(node, nothing)
 
 
 def clients_in(tree: ast.Module) -> Mapping[str, str]:
@@ -167,6 +168,15 @@ def _call(node: ast.Call, method: str, service: str, operations: Mapping[str, Op
             yield from _kinds(node, method, operation)
 
 
+def _given_nothing(node: ast.Call, nothing: Mapping[int, str]) -> Iterator[Slip]:
+    """A parameter that is a variable which the function does not have: clients refuse `None`."""
+    for one in node.keywords:
+        if id(one.value) in nothing and one.arg is not None:
+            says = f"gives {one.arg} the variable {nothing[id(one.value)]}, which the function does not have"
+            yield _slip(node, says, f"Environment with {nothing[id(one.value)]}")
+            return
+
+
 def _kinds(node: ast.Call, method: str, operation: Operation) -> Iterator[Slip]:
     """Parameters of another kind than the operation takes; a variable of the environment is a text."""
     kinds = kinds_of(operation.client, operation.name)
@@ -186,7 +196,7 @@ def _kind_of(node: ast.expr) -> tuple[str, str | None]:
         if isinstance(value, str):
             return "text", value
         return (TRUE if isinstance(value, bool) else NUMBER if isinstance(value, int | float) else ""), None
-    if isinstance(node, ast.JoinedStr) or _variable(node) is not None:
+    if isinstance(node, ast.JoinedStr) or variable(node) is not None:
         return "text", None
     if isinstance(node, ast.Call) and ast.unparse(node.func) in ("json.dumps", "str", "os.getenv", "os.environ.get"):
         return "text", None
@@ -197,30 +207,3 @@ def _kind_of(node: ast.expr) -> tuple[str, str | None]:
 
 def _snake(name: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("_")
-
-
-def _variables(tree: ast.Module, environment: Value) -> Iterator[Slip]:
-    """Variables of the environment that must be there, and that the function does not have."""
-    if not (environment is ABSENT or isinstance(environment, Mapping)):
-        return
-    names = environment if isinstance(environment, Mapping) else {}
-    guarded = {id(one) for node in ast.walk(tree) if isinstance(node, ast.Try | ast.If | ast.IfExp) for one in ast.walk(node)}
-    for node in ast.walk(tree):
-        name = _variable(node)
-        if name is None or name in names or name.startswith(_LAMBDAS_OWN) or not isinstance(node, ast.Subscript):
-            continue
-        if id(node) in guarded and typo_of(name, names) is None:
-            continue
-        message = f"line {node.lineno} of the code reads the variable {name}, which the function does not have{meant(name, names)}"
-        yield Slip(message, f"Environment with {name}", _PATH, dead=True)
-        return
-
-
-def _variable(node: ast.AST) -> str | None:
-    """The variable that `os.environ["NAME"]` reads."""
-    if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load) or not isinstance(node.slice, ast.Constant):
-        return None
-    owner = node.value
-    of_os = isinstance(owner, ast.Attribute) and owner.attr == "environ" and isinstance(owner.value, ast.Name)
-    is_environ = of_os or (isinstance(owner, ast.Name) and owner.id == "environ")
-    return node.slice.value if is_environ and isinstance(node.slice.value, str) else None

@@ -198,3 +198,53 @@ def test_code_passes_arns_where_it_must(topic: Any, wrong: bool) -> None:
     template = {"Resources": {"T": topic_, "F": function(SEND, Environment={"Variables": {"TOPIC": topic}})}}
     said = [one.path for one in findings(template, rules="HP-TXT")]
     assert said == (["Properties/Environment/Variables/TOPIC"] if wrong else [])
+
+
+READS = """
+import os
+import boto3
+
+
+def handler(event, context):
+    {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("try:\n        open(os.environ['FILE'])\n        done = 1\n    except OSError:\n        done = 0", "variable FILE"),
+        ("try:\n        print(os.environ['FILE'])\n        print()\n    except Exception:\n        raise", "variable FILE"),
+        ("if event['RequestType'] == 'Create':\n        print(os.environ['FILE'])", "variable FILE"),
+        ("boto3.client('sns').publish(TopicArn=os.getenv('FILE'), Message='a')", "gives TopicArn the variable FILE"),
+        ("return os.environ.get('FILE').split(',')", "needs the variable FILE"),
+        ("return int(os.getenv('FILE'))", "needs the variable FILE"),
+        ("try:\n        return os.environ['FILE']\n    except KeyError:\n        return ''", None),
+        ("try:\n        return os.environ['FILE']\n    except Exception:\n        return ''", None),
+        ("return os.environ['FILE'] if 'FILE' in os.environ else ''", None),
+        ("return event.get('file') or os.environ['FILE']", None),
+        ("if event['kind'] == 'file':\n        print(os.environ['FILE'])", None),
+        ("boto3.client('sns').publish(TopicArn=os.getenv('FILE', 'arn'), Message='a')", None),
+        ("return (os.getenv('FILE') or '').split(',')", None),
+        ("return os.environ.get('CLUSTER').split(',')", None),
+    ],
+)
+def test_variables_that_code_needs(body: str, message: str | None) -> None:
+    said = found(READS.format(body))
+    assert [message in one for one in said] == [True] if message else said == []
+
+
+@pytest.mark.parametrize(
+    ("read", "count"),
+    [
+        ("process.env.CLUSTERS", 1),
+        ("process.env['CLUSTER_NAME']", 1),
+        ("process.env.CLUSTER", 0),
+        ("process.env.CLUSTERS || 'a'", 0),
+        ("process.env.CLUSTERS ?? 'a'", 0),
+        ("process.env.OTHER", 0),
+        ("process.env.NODE_OPTIONS", 0),
+    ],
+)
+def test_variables_that_javascript_reads(read: str, count: int) -> None:
+    assert len(found(f"exports.handler = async () => {{ return {read}; }};", Runtime="nodejs22.x")) == count
