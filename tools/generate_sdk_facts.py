@@ -1,7 +1,7 @@
-"""Writes `sdk_calls.tsv`, `sdk_clients.tsv`, `sdk_shapes.tsv` and `sdk_values.tsv` of `hyperpod_constructs/facts`.
+"""Writes `sdk_calls.tsv`, `sdk_clients.tsv`, `sdk_helpers.tsv`, `sdk_inputs.tsv`, `sdk_shapes.tsv` and `sdk_values.tsv` of `facts`.
 
-They have operations with their required parameters, clients, all parameters of operations with the form of their answers, and the
-kinds of values that are no plain texts.
+They have operations with their required parameters, clients, waiters and pages, the forms of parameters, all parameters of
+operations with the form of their answers, and the kinds of values that are no plain texts.
 
 Operations are botocore's newest models (Apache-2.0), of the services that a platform for training calls.
 
@@ -13,16 +13,19 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from tools.generate_update_facts import MODEL_VERSION, MODELS, write_or_check
 
 FACTS = Path(__file__).resolve().parent.parent / "hyperpod_constructs" / "facts"
-CALLS, CLIENTS, SHAPES, VALUES = (FACTS / f"sdk_{name}.tsv" for name in ("calls", "clients", "shapes", "values"))
+CALLS, CLIENTS, HELPERS, INPUTS, SHAPES, VALUES = (
+    FACTS / f"sdk_{name}.tsv" for name in ("calls", "clients", "helpers", "inputs", "shapes", "values")
+)
 
 #: The services by the name of their client in boto3, and the prefix of their actions where it is another one.
 SERVICES: Mapping[str, str] = {
@@ -83,7 +86,23 @@ def render() -> dict[Path, str]:
         "# tools/generate_sdk_facts.py writes this file.",
         *("\t".join(row) for name in sorted(SERVICES) for row in _values(name)),
     ]
-    texts = ((CALLS, lines), (CLIENTS, clients), (SHAPES, shapes), (VALUES, values))
+    helpers = [
+        f"# Waiters and pages of clients, as botocore {MODEL_VERSION} knows them (Apache-2.0): name of the client, its waiters,",
+        "# each with the seconds between two looks and how often it looks, and the operations that have pages.",
+        "# tools/generate_sdk_facts.py writes this file.",
+        *("\t".join(_helpers(name)) for name in sorted(SERVICES)),
+    ]
+    inputs = [
+        f"# Forms of parameters that are no plain values, as botocore {MODEL_VERSION} knows them (Apache-2.0): name of the client,",
+        "# operation and its parameters; then client, : and shape. Behind { are members, required ones with !, each with its kind;",
+        "# a list has the kind of its items behind *, an object with any names that of its values behind %. A kind is number, true,",
+        "# text, words, or a shape behind a colon. tools/generate_sdk_facts.py writes this file.",
+        *("\t".join(row) for name in sorted(ANSWERING) for row in _inputs(name)),
+    ]
+    texts = (
+        *((CALLS, lines), (CLIENTS, clients), (HELPERS, helpers)),
+        *((INPUTS, inputs), (SHAPES, shapes), (VALUES, values)),
+    )
     return {path: "\n".join(text) + "\n" for path, text in texts}
 
 
@@ -128,6 +147,56 @@ def _values(client: str) -> Iterator[Sequence[str]]:
         found = [f"{key}={kind}" for key, kind in kinds.items() if kind]
         if found:
             yield client, name, *found
+
+
+def _helpers(client: str) -> Sequence[str]:
+    """The row of a client: its waiters, and the operations that have pages."""
+    waiters = _beside_model(client, "waiters-2.json").get("waiters", {})
+    said = (f"{_snake(name)}={one['delay']}*{one['maxAttempts']}" for name, one in sorted(waiters.items()))
+    return client, " ".join(said), " ".join(sorted(_beside_model(client, "paginators-1.json").get("pagination", {})))
+
+
+def _beside_model(client: str, name: str) -> Mapping[str, Any]:
+    files = sorted((MODELS / client).glob(f"*/{name}"))
+    found: Mapping[str, Any] = json.loads(files[-1].read_text()) if files else {}
+    return found
+
+
+def _snake(name: str) -> str:
+    """The name of a waiter as programs write it."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def _inputs(client: str) -> Iterator[Sequence[str]]:
+    """The rows of a service: its operations whose parameters have a form, and the shapes in these."""
+    model, wanted = _model(client), dict[str, str]()
+    for name, operation in sorted(model["operations"].items()):
+        members = model["shapes"].get(operation.get("input", {}).get("shape"), {}).get("members", {})
+        kinds = {key: _form(model["shapes"], member["shape"], wanted, 0) for key, member in members.items()}
+        found = [f"{key}={kind}" for key, kind in kinds.items() if kind.startswith(":")]
+        if found:
+            yield client, name, *found
+    yield from ((client, f":{name}", text) for name, text in sorted(wanted.items()) if text)
+
+
+def _form(shapes: Mapping[str, Any], name: str, wanted: dict[str, str], depth: int) -> str:
+    """The kind of a shape; that of one with parts is its name, and its text is among the wanted ones."""
+    shape = shapes[name]
+    if shape["type"] not in ("structure", "list", "map"):
+        return _kind(shape) or ("text" if shape["type"] == "string" else "")
+    if depth > _DEEPEST or shape.get("union") or shape.get("document"):
+        return ""
+    if name not in wanted:
+        wanted[name] = ""
+        below = partial(_form, shapes, wanted=wanted, depth=depth + 1)
+        if shape["type"] == "structure":
+            required = shape.get("required", ())
+            members = (f"{key}{'!' * (key in required)}={below(one['shape'])}" for key, one in shape["members"].items())
+            wanted[name] = "{" + ",".join(members)
+        else:
+            inner = shape["member" if shape["type"] == "list" else "value"]["shape"]
+            wanted[name] = f"{'*' if shape['type'] == 'list' else '%'}{below(inner)}"
+    return f":{name}"
 
 
 def _kind(shape: Mapping[str, Any]) -> str:

@@ -15,10 +15,13 @@ from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.texts.environments import lacking_variables, reads_of_nothing, uses_of_nothing, variable
+from hyperpod_constructs.analysis.texts.nested_kinds import misfits_below
 from hyperpod_constructs.analysis.texts.parameter_kinds import misfit
 from hyperpod_constructs.analysis.texts.reading import HOLE
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips
 from hyperpod_constructs.facts.sdk_calls import REQUIRED_CHOICES, Operation, by_client, clients
+from hyperpod_constructs.facts.sdk_helpers import helpers_of
+from hyperpod_constructs.facts.sdk_inputs import inputs_of
 from hyperpod_constructs.facts.sdk_shapes import parameters_of
 from hyperpod_constructs.facts.sdk_values import LIST, MAP, NUMBER, TRUE, kinds_of
 from hyperpod_constructs.templates.values import Value
@@ -144,6 +147,7 @@ def _client_of(node: ast.expr) -> str | None:
 
 def _call(node: ast.Call, method: str, service: str, operations: Mapping[str, Operation]) -> Iterator[Slip]:
     if method in _METHODS:
+        yield from _helper(node, method, service)
         return
     operation = operations.get(method.replace("_", ""))
     if operation is None:
@@ -168,6 +172,19 @@ def _call(node: ast.Call, method: str, service: str, operations: Mapping[str, Op
             yield from _kinds(node, method, operation)
 
 
+def _helper(node: ast.Call, method: str, service: str) -> Iterator[Slip]:
+    """A waiter that a client does not have, or an operation without pages."""
+    helpers, first = helpers_of(service), node.args[0] if node.args else None
+    name = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else None
+    if helpers is None or name is None:
+        return
+    if method == "get_waiter" and name not in helpers.waiters:
+        says = f"asks for the waiter {name}, which clients of {service} do not have{meant(name, helpers.waiters)}"
+        yield _slip(node, says, listed(helpers.waiters) or "a loop that asks itself")
+    elif method == "get_paginator" and name.replace("_", "") not in helpers.pages:
+        yield _slip(node, f"asks for pages of {name}, which clients of {service} do not have", f"a call of {name}, or its pages")
+
+
 def _given_nothing(node: ast.Call, nothing: Mapping[int, str]) -> Iterator[Slip]:
     """A parameter that is a variable which the function does not have: clients refuse `None`."""
     for one in node.keywords:
@@ -186,6 +203,11 @@ def _kinds(node: ast.Call, method: str, operation: Operation) -> Iterator[Slip]:
         found = misfit(own, text, wanted) if own and wanted is not None else None
         if found is not None:
             yield _slip(node, f"calls {method} with {one.arg}, which {found[0]}", found[1])
+            return
+    forms = inputs_of(operation.client, operation.name)
+    for one in node.keywords:
+        for part in misfits_below(one.value, operation.client, forms.get(one.arg or "", ""), _kind_of, one.arg or ""):
+            yield _slip(node, f"calls {method} with {part.says}", part.allowed)
             return
 
 

@@ -248,3 +248,44 @@ def test_variables_that_code_needs(body: str, message: str | None) -> None:
 )
 def test_variables_that_javascript_reads(read: str, count: int) -> None:
     assert len(found(f"exports.handler = async () => {{ return {read}; }};", Runtime="nodejs22.x")) == count
+
+
+NESTED = """
+import json
+import boto3
+
+
+def handler(event, context):
+    boto3.client("events").put_events(Entries=[{"Source": "own", "Detail": json.dumps(event), "Resources": [event["arn"]]}])
+    boto3.client("fsx").create_backup(Tags=[{"Key": name, "Value": "a"} for name in event["names"]], **event)
+    boto3.client("codebuild").start_build(projectName="a", environmentVariablesOverride=event["more"])
+    boto3.client("eks").update_nodegroup_config(clusterName="a", nodegroupName="b", scalingConfig={"minSize": 1, **event})
+    boto3.client("ssm").send_command(DocumentName="a", Targets=[{"Key": "tag:a", "Values": ["b"]}], Parameters={"commands": ["c"]})
+    boto3.client("eks").get_waiter("cluster_active").wait(name="a")
+    boto3.client("sagemaker").get_paginator("list_cluster_nodes")
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("json.dumps(event)", "event['a']", None),
+        ('"Resources": [event["arn"]]', '"Resources": "arn"', "calls put_events with Entries.Resources, which is a text"),
+        (
+            '"Detail": json',
+            '"Details": json',
+            "Entries.Details, which it does not take; the nearest is Detail",
+        ),
+        ('"Value": "a"', '"Value": 5', "calls create_backup with Tags.Value, which is a number"),
+        ('"Key": name, ', "", "calls create_backup with Tags without Key"),
+        ('"minSize": 1', '"minSize": "1"', "with scalingConfig.minSize, which is a text"),
+        ('"minSize": 1', '"minsize": 1', "with scalingConfig.minsize, which it does not take; the nearest is minSize"),
+        ('["c"]', '"c"', "calls send_command with Parameters.commands, which is a text"),
+        ("cluster_active", "cluster_activ", "asks for the waiter cluster_activ, which clients of eks do not have; the nearest"),
+        ("list_cluster_nodes", "describe_cluster", "asks for pages of describe_cluster, which clients of sagemaker do not have"),
+    ],
+)
+def test_parts_of_parameters(old: str, new: str, message: str | None) -> None:
+    assert found(NESTED) == []
+    said = found(NESTED.replace(old, new))
+    assert [message in one for one in said] == [True] if message else said == []
