@@ -95,8 +95,8 @@ def render() -> dict[Path, str]:
     inputs = [
         f"# Forms of parameters that are no plain values, as botocore {MODEL_VERSION} knows them (Apache-2.0): name of the client,",
         "# operation and its parameters; then client, : and shape. Behind { are members, required ones with !, each with its kind;",
-        "# a list has the kind of its items behind *, an object with any names that of its values behind %. A kind is number, true,",
-        "# text, words, or a shape behind a colon. tools/generate_sdk_facts.py writes this file.",
+        "# a list has the kind of its items behind *, an object with any names that of its values behind %. A kind is number,",
+        "# true, text, words, or a shape behind a colon. tools/generate_sdk_facts.py writes this file.",
         *("\t".join(row) for name in sorted(ANSWERING) for row in _inputs(name)),
     ]
     texts = (

@@ -110,6 +110,7 @@ MODULES: Mapping[str, Topic] = {
     "thresholds": Topic.ALARM,
     "trail_names": Topic.LOGS,
     "user_data": Topic.SCRIPT,
+    "waits": Topic.CODE,
 }
 """The modules with judges, and the topic of each."""
 
@@ -321,6 +322,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::SageMaker::NotebookInstanceLifecycleConfig": "",
         "AWS::SageMaker::StudioLifecycleConfig": "",
     },
+    "waits": {"AWS::Lambda::Function": "Code"},
 }
 """The types that a module judges as a whole, each with the property without which there is nothing to judge."""
 
