@@ -11,18 +11,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from hyperpod_constructs.analysis.function_code import FUNCTION, calls_of
-from hyperpod_constructs.analysis.schema.violation import listed
+from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.texts.callers import callers_of
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips, entries, mapping
 from hyperpod_constructs.analysis.texts.watched import Watched, watched
+from hyperpod_constructs.analysis.texts.writers import PUT, are_known
 from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.metric_ranges import OF_VALUES
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_float, as_int
 
 FILTER = "AWS::Logs::MetricFilter"
-_PUT = "cloudwatch:PutMetricData"
+_WRITES, _IN_LINES = re.compile(r"put_metric_data|PutMetricData"), re.compile(r"CloudWatchMetrics|put_data\(|aws_lambda_powertools")
+"""Code that writes metrics by calls, and by lines of its log or otherwise."""
 _RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
 _SECONDS: Mapping[str, int] = {"minute": 60, "hour": 3600, "day": 86_400}
 _VARIABLES = ("Environment", "Variables")
@@ -39,6 +41,7 @@ class Written:
     :param most: the largest of its values.
     :param otherwise: whether a value is written where nothing is counted.
     :param unit: the unit of its values.
+    :param values: the values of its dimensions by their names.
     """
 
     writer: Resource
@@ -48,6 +51,7 @@ class Written:
     most: float | None = None
     otherwise: bool = False
     unit: str | None = None
+    values: Mapping[str, str] | None = None
 
 
 def written(alarm: Resource) -> Slips:
@@ -62,7 +66,10 @@ def written(alarm: Resource) -> Slips:
     same = [one for one in here if one.name == name]
     if same:
         yield from (
-            _dimensions(asked, same) or _unit(alarm, asked, same) or _values(alarm, asked, same) or _seldom(alarm, asked, same)
+            _dimensions(alarm, asked, same)
+            or _unit(alarm, asked, same)
+            or _values(alarm, asked, same)
+            or _seldom(alarm, asked, same)
         )
     elif elsewhere := [one for one in found if one.name == name]:
         spaces = listed(sorted({one.namespace or "" for one in elsewhere}))
@@ -71,8 +78,8 @@ def written(alarm: Resource) -> Slips:
     else:
         names = {one.name or "" for one in here}
         near = _beginning(name, names) or typo_of(name, names)
-        if near:
-            message = f"nothing writes {name} into {space}; the nearest is {near}"
+        if near or (names and are_known(alarm.template.model, space)):
+            message = f"nothing writes {name} into {space}{f'; the nearest is {near}' if near else meant(name, names)}"
             yield Slip(message, listed(sorted(names)), (*asked.path, "MetricName"), name, dead=True)
 
 
@@ -104,13 +111,16 @@ def _of_filters(model: Model) -> Iterator[Written]:
 
 def _of_functions(model: Model) -> Iterator[Written]:
     for function in model.resources(FUNCTION):
-        for call in calls_of(function) if "put_metric_data" in str(function.get("Code", "ZipFile")) else ():
-            if call.operation.action == _PUT:
-                namespace, data = (call.parameters.get(key, ABSENT) for key in ("namespace", "metricdata"))
-                found = [mapping(one) for _, one in entries(data)] or [{}]
-                for each in found:
-                    names = _names(each.get("Dimensions", ABSENT), "Name")
-                    yield Written(function, known(namespace), known(each.get("MetricName", ABSENT)), names)
+        code = str(function.get("Code", "ZipFile"))
+        calls = [one for one in calls_of(function) if one.operation.action == PUT] if _WRITES.search(code) else []
+        for call in calls:
+            namespace, data = (call.parameters.get(key, ABSENT) for key in ("namespace", "metricdata"))
+            for each in [mapping(one) for _, one in entries(data)] or [{}]:
+                names = _names(each.get("Dimensions", ABSENT), "Name")
+                values = _dimension_values(each.get("Dimensions", ABSENT))
+                yield Written(function, known(namespace), known(each.get("MetricName", ABSENT)), names, values=values)
+        if _IN_LINES.search(code) or (_WRITES.search(code) and not calls):
+            yield Written(function, None, None, None)
 
 
 def _names(dimensions: Value, key: str) -> frozenset[str] | None:
@@ -175,15 +185,35 @@ def _interval(same: list[Written]) -> int | None:
     return int(rate[1]) * _SECONDS[rate[2]] if rate is not None else None
 
 
-def _dimensions(asked: Watched, same: list[Written]) -> list[Slip]:
+def _dimensions(alarm: Resource, asked: Watched, same: list[Written]) -> list[Slip]:
     """The dimensions of what writes and of its alarm are the same: CloudWatch has a series for each set."""
     given = _names(asked.dimensions, "Name")
     if given is None or any(one.dimensions in (None, given) for one in same):
-        return []
+        return _other_values(alarm, asked, same)
     wanted = listed(sorted(same[0].dimensions or ())) or "no dimensions"
     says = f"the dimensions {listed(sorted(given))}" if given else "no dimensions"
     message = f"{same[0].writer.logical_id} writes the metric with {wanted}, and the alarm asks for it with {says}"
     return [Slip(message, wanted, (*asked.path, "Dimensions" if given else "MetricName"), dead=True)]
+
+
+def _other_values(alarm: Resource, asked: Watched, same: list[Written]) -> list[Slip]:
+    """Values of dimensions with which nobody writes the metric."""
+    given, written_ = _dimension_values(asked.dimensions), [one.values for one in same]
+    if not given or None in written_ or given in written_ or not are_known(alarm.template.model, asked.namespace):
+        return []
+    wanted = next((one for one in written_ if one is not None and one.keys() == given.keys()), {})
+    name = next((key for key in wanted if wanted[key] != given[key]), None)
+    if name is None:
+        return []
+    message = f"{same[0].writer.logical_id} writes the metric with {name} {wanted[name]}, and the alarm asks for {given[name]}"
+    return [Slip(message, wanted[name], (*asked.path, "Dimensions"), dead=True)]
+
+
+def _dimension_values(dimensions: Value) -> Mapping[str, str] | None:
+    """The values of dimensions by their names; `None` if they are not all known."""
+    pairs = [tuple(known(mapping(one).get(key, ABSENT)) for key in ("Name", "Value")) for _, one in entries(dimensions)]
+    found = {name: value for name, value in pairs if name is not None and value is not None}
+    return found if len(found) == len(pairs) and (isinstance(dimensions, tuple) or dimensions is ABSENT) else None
 
 
 def _beginning(name: str, names: Iterable[str]) -> str | None:
