@@ -52,6 +52,8 @@ def image(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("kind", "wrong", "right"),
     [
+        ("AWS::StepFunctions::StateMachine", {"Definition": {}, "DefinitionString": "{}"}, {"DefinitionString": "{}"}),
+        ("AWS::StepFunctions::StateMachine", {"RoleArn": "arn:a"}, {"RoleArn": "arn:a", "DefinitionS3Location": {"Bucket": "b"}}),
         (ALIAS, weighted("$LATEST", "2"), {"FunctionVersion": "$LATEST"}),
         (ALIAS, weighted("2", "$LATEST"), weighted("2", "1")),
         (

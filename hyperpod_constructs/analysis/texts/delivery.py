@@ -340,9 +340,11 @@ def _transformer(transformer: Value) -> Slips:
             yield Slip(message, f"names of InputPathsMap: {listed(known_paths)}", ("InputTransformer", "InputTemplate"), template)
             return
     filled = re.sub(r"<[\w.-]{1,256}>", "0", re.sub(r"([{,]\s*)<[\w.-]{1,256}>\s*:", r'\1"key":', text))
-    if text.lstrip().startswith("{") and isinstance(from_json(filled), Slip):
+    lines = [line for line in filled.splitlines() if line.strip()]
+    if isinstance(from_json(filled), Slip) and any(isinstance(from_json(line), Slip) for line in lines):
         message = "with values in the place of its variables, the template is no JSON"
-        yield Slip(message, 'JSON such as {"state": <state>}', ("InputTransformer", "InputTemplate"), template)
+        allowed = 'JSON such as {"state": <state>}, or lines of text in quotes'
+        yield Slip(message, allowed, ("InputTransformer", "InputTemplate"), template)
 
 
 def scheduled_target(schedule: Resource) -> Slips:
