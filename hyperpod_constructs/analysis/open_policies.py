@@ -17,6 +17,11 @@ _NARROWED = {
 }
 """The properties that say whose principals they are, or that the whole policy is another property."""
 
+_OF_SERVICES = (".amazonaws.com", ".amazonaws.com.cn")
+"""The ends of services, which act for any account that names a function, unless the permission says for which source.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-permission.html
+"""
 _CHANGE = "s3:PutBucketPolicy"
 _NETWORK = ("aws:sourceip", "aws:sourcevpc", "aws:sourcevpce", "aws:vpcsourceip")
 _OUTSIDE = ("notipaddress", "stringnotequals", "stringnotlike")
@@ -39,6 +44,10 @@ def open_permissions(model: Model) -> Iterator[Resource]:
         for one in model.resources(type_):
             if as_str(one.get("Principal")) == "*" and all(one.get(key) is ABSENT for key in keys):
                 yield one
+    for one in model.resources(PERMISSION):
+        principal = as_str(one.get("Principal")) or ""
+        if principal.endswith(_OF_SERVICES) and all(one.get(key) is ABSENT for key in _NARROWED[PERMISSION]):
+            yield one
 
 
 def _says_whose(condition: object) -> bool:

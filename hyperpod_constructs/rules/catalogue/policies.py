@@ -191,4 +191,8 @@ def policies_say_whose(model: Model) -> Iterator[Hit]:
     for one in open_statements(model):
         yield hit(one.resource, "this statement lets everybody in, whatever the account", *one.path)
     for resource in open_permissions(model):
-        yield hit(resource, "this permission lets everybody in, whatever the account", "Principal")
+        principal = as_str(resource.get("Principal")) or "*"
+        who = (
+            "everybody in, whatever the account" if principal == "*" else f"{principal} in for whatever account names the function"
+        )
+        yield hit(resource, f"this permission lets {who}", "Principal")

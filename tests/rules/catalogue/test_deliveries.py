@@ -192,7 +192,12 @@ CASES = [
     Case("HP-DLV-001", BASE, {f"QueuePolicy/{SERVICE}": "sns.amazonaws.com"}, {f"QueuePolicy/{SERVICE}": ["s3.amazonaws.com"]}),
     Case("HP-DLV-001", BASE, {"QueuePolicy": REMOVED, "Uploads/.DependsOn": "LogsPolicy"}, {f"QueuePolicy/{SERVICE}": "*"}),
     Case("HP-DLV-001", BASE, {f"QueuePolicy/{DOCUMENT}/Action": "sqs:ReceiveMessage"}, {f"QueuePolicy/{DOCUMENT}/Action": "sqs:*"}),
-    Case("HP-DLV-001", BASE, {"Subscribe/SourceArn": att("Changes")}, {"Subscribe/SourceArn": REMOVED}),
+    Case(
+        "HP-DLV-001",
+        BASE,
+        {"Subscribe/SourceArn": att("Changes")},
+        {"Subscribe/SourceArn": REMOVED, "Subscribe/SourceAccount": {"Ref": "AWS::AccountId"}},
+    ),
     Case("HP-DLV-001", BASE, {"Subscribe/Principal": "lambda.amazonaws.com"}, {}),
     Case(
         "HP-DLV-002",
@@ -207,7 +212,7 @@ CASES = [
         {"Changes/Targets/0/RoleArn": ARN.format("iam", "role/x").replace("us-west-2", "")},
     ),
     Case("HP-DLV-002", BASE, {f"LogsPolicy/{DOCUMENT}/Resource": {"Fn::Sub": "${Logs.Arn}/access/*"}}, {}),
-    Case("HP-DLV-002", BASE, {"Invoke": REMOVED}, {"Invoke/SourceArn": REMOVED}),
+    Case("HP-DLV-002", BASE, {"Invoke": REMOVED}, {"Invoke/SourceArn": REMOVED, "Invoke/SourceAccount": {"Ref": "AWS::AccountId"}}),
     Case(
         "HP-DLV-002",
         TWO,

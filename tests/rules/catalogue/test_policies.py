@@ -379,7 +379,14 @@ CASES += [
         topic_policy({"StringEquals": {**TAGGED["StringEquals"], "aws:PrincipalOrgID": "o-a1b2c3d4e5"}}),
     ),
     Case(OPEN, slurm(), permission(), permission(SourceAccount="123456789012")),
-    Case(OPEN, slurm(), permission(), permission(Principal="s3.amazonaws.com")),
+    Case(OPEN, slurm(), permission(), permission(Principal="123456789012")),
+    Case(
+        OPEN,
+        slurm(),
+        permission(Principal="s3.amazonaws.com"),
+        permission(Principal="s3.amazonaws.com", SourceAccount="123456789012"),
+    ),
+    Case(OPEN, slurm(), permission(Principal="events.amazonaws.com"), permission(PrincipalOrgID="o-a1b2c3d4e5")),
 ]
 
 
