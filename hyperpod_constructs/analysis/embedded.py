@@ -67,16 +67,31 @@ def values_in(value: Value) -> Value:
     """
     if not isinstance(value, str | Text):
         return value
+    text, others = marked(value)
+    try:
+        return UNKNOWN if text is None else _restored(json.loads(_quoted(text)), others)
+    except (ValueError, RecursionError):
+        return UNKNOWN
+
+
+def marked(value: str | Text) -> tuple[str | None, Mapping[str, Part]]:
+    """A text with a mark for each part that is no characters, and the parts by their marks; none for a very long text."""
     parts = parts_of(value)
     others = [part for part in parts if not isinstance(part, str)]
     if len(others) > _MOST or sum(len(part) for part in parts if isinstance(part, str)) > _LONGEST:
-        return UNKNOWN
+        return None, {}
     marks = iter(_MARKS)
-    text = "".join(part if isinstance(part, str) else next(marks) for part in parts)
-    try:
-        return _restored(json.loads(_quoted(text)), dict(zip(_MARKS, others, strict=False)))
-    except (ValueError, RecursionError):
-        return UNKNOWN
+    return "".join(part if isinstance(part, str) else next(marks) for part in parts), dict(zip(_MARKS, others, strict=False))
+
+
+def unmarked(text: str) -> list[str]:
+    """The pieces of a text: characters and single marks."""
+    return [one for one in _MARKED.split(text) if one] if _MARKED.search(text) else [text]
+
+
+def is_mark(text: str) -> bool:
+    """Whether a piece of a text is a mark."""
+    return len(text) == 1 and _MARKS[0] <= text <= _MARKS[-1]
 
 
 def _quoted(text: str) -> str:

@@ -6,6 +6,8 @@ https://docs.aws.amazon.com/imagebuilder/latest/userguide/toe-use-documents.html
 
 from __future__ import annotations
 
+import re
+
 BUILD_VERSIONS = ("0.1", "0.2")
 BUILD_KEYS = ("version", "run-as", "env", "proxy", "batch", "phases", "reports", "artifacts", "cache")
 BUILD_PHASES = ("install", "pre_build", "build", "post_build")
@@ -34,4 +36,28 @@ IMAGE_ACTIONS = (
 """The actions of the steps of a component.
 
 Source: https://docs.aws.amazon.com/imagebuilder/latest/userguide/toe-action-modules.html (as of 2026-11-28)
+"""
+
+OF_IMAGES = re.compile(
+    r"[a-z]\w*_proxy|_|[A-Z_]+_PROXY|GO\w+|(?:AWS|BASH|CODEBUILD|DOCKER|EPEL|GRADLE|JAVA|JDK|LC|MAVEN|N|NODE|NVM|PHP|PYENV|PYTHON|RUBY|SAGEMAKER"
+    r"|SM|SSM|SUDO|XDG)(?:_\w+)?|\w+_(?:DIR|HOME|PATH|ROOT|VERSION)|CI|COLUMNS|DEBIAN_FRONTEND|EUID|FUNCNAME|GROUPS|HOME|HOST|HOSTNAME"
+    r"|HOSTTYPE|IFS|LANG|LANGUAGE|LINENO|LINES|LOGNAME|MACHTYPE|MAIL|OLDPWD|OPTARG|OPTIND|OSTYPE|PATH|PIPESTATUS|PPID|PS\d|PWD|RANDOM"
+    r"|REPLY|SECONDS|SHELL|SHELLOPTS|SHLVL|SRC_DIR|TERM|TMPDIR|TZ|UID|USER"
+)
+"""Variables that a shell, a service or an image sets, and names that an image may well set.
+
+Sources: https://docs.aws.amazon.com/codebuild/latest/userguide/build-env-ref-env-vars.html and
+https://github.com/aws/aws-codebuild-docker-images (as of 2026-11-29)
+"""
+
+STARTERS = (
+    "AWS::CodePipeline::Pipeline",
+    "AWS::Events::Rule",
+    "AWS::Lambda::Function",
+    "AWS::Scheduler::Schedule",
+    "AWS::StepFunctions::StateMachine",
+)
+"""Types that start builds, and may give them other variables.
+
+Source: https://docs.aws.amazon.com/codebuild/latest/APIReference/API_StartBuild.html
 """

@@ -102,6 +102,7 @@ MODULES: Mapping[str, Topic] = {
     "state_data": Topic.DOCUMENT,
     "service_logs": Topic.LOGS,
     "source_filters": Topic.PATTERN,
+    "shell_variables": Topic.SCRIPT,
     "stack_sets": Topic.DOCUMENT,
     "storage": Topic.COMPANION,
     "ssm": Topic.DOCUMENT,
@@ -149,6 +150,14 @@ LANGUAGES_OF: Mapping[str, tuple[Language, ...]] = {
     ),
 }
 """The languages of each module."""
+
+_SCRIPTED = {
+    "AWS::EC2::Instance": "UserData",
+    "AWS::EC2::LaunchTemplate": "LaunchTemplateData",
+    "AWS::SageMaker::NotebookInstanceLifecycleConfig": "",
+    "AWS::SageMaker::StudioLifecycleConfig": "",
+}
+"""Types with scripts that a machine runs when it starts."""
 
 TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "alarms": {"AWS::CloudWatch::Alarm": ""},
@@ -299,6 +308,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     },
     "source_filters": {"AWS::Lambda::EventSourceMapping": "EventSourceArn", "AWS::Pipes::Pipe": "SourceParameters"},
     "table_keys": {"AWS::Lambda::Function": "Runtime", "AWS::StepFunctions::StateMachine": ""},
+    "shell_variables": {"AWS::CodeBuild::Project": "Source", **_SCRIPTED},
     "stack_sets": {"AWS::CloudFormation::StackSet": "TemplateBody"},
     "storage": {
         "AWS::Backup::BackupPlan": "BackupPlan",
@@ -316,12 +326,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "suricata": {"AWS::NetworkFirewall::FirewallPolicy": "", "AWS::NetworkFirewall::RuleGroup": "RuleGroup"},
     "thresholds": {"AWS::CloudWatch::Alarm": "Threshold"},
     "trail_names": {"AWS::Logs::MetricFilter": "FilterPattern"},
-    "user_data": {
-        "AWS::EC2::Instance": "UserData",
-        "AWS::EC2::LaunchTemplate": "LaunchTemplateData",
-        "AWS::SageMaker::NotebookInstanceLifecycleConfig": "",
-        "AWS::SageMaker::StudioLifecycleConfig": "",
-    },
+    "user_data": _SCRIPTED,
     "waits": {"AWS::Lambda::Function": "Code"},
 }
 """The types that a module judges as a whole, each with the property without which there is nothing to judge."""

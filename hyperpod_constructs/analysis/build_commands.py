@@ -1,0 +1,103 @@
+"""The commands of a build whose specification stands in its template, with the variables that they find.
+
+Source: https://docs.aws.amazon.com/codebuild/latest/userguide/build-spec-ref.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from hyperpod_constructs.analysis.embedded import marked
+from hyperpod_constructs.analysis.shell import Command, Word, commands_of, value_of, values_set, variables_set
+from hyperpod_constructs.facts.builds import BUILD_PHASES
+from hyperpod_constructs.templates.errors import TemplateError
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_items, as_str, at
+
+PROJECT = "AWS::CodeBuild::Project"
+_OF_SECRETS = ("parameter-store", "secrets-manager")
+
+
+class Build(NamedTuple):
+    """What a build runs.
+
+    :param given: the variables that it finds when it starts.
+    :param set: the names of variables that its commands may set; a star for any.
+    :param values: the variables with those that its commands set.
+    """
+
+    commands: tuple[Command, ...]
+    given: Mapping[str, Value]
+    set: frozenset[str]
+    values: Mapping[str, Value]
+
+    def value(self, word: Word) -> Value:
+        """A word of a command."""
+        return value_of(word, self.values)
+
+
+def build_of(project: Resource) -> Build | None:
+    """What a build runs; `None` if that is not known. Computed once."""
+    return project.template.model.cached((build_of, project), lambda: _build(project))
+
+
+def builds(model: Model) -> Iterator[tuple[Resource, Build]]:
+    """The builds of a model whose commands are known."""
+    for project in model.resources(PROJECT):
+        build = build_of(project)
+        if build is not None:
+            yield project, build
+
+
+def _build(project: Resource) -> Build | None:
+    value = project.get("Source", "BuildSpec")
+    text, marks = marked(value) if isinstance(value, str | Text) else (None, {})
+    data = _parsed(text) if text is not None and ("\n" in text or text.lstrip().startswith("{")) else None
+    found = [] if data is None else [commands_of(one) for one in _written(data)]
+    if data is None or not found or None in found or _is_of_windows(project):
+        return None
+    commands = tuple(one for some in found for one in some or ())
+    given = {**_of_specification(data), **_of_project(project)}
+    return Build(commands, given, frozenset(variables_set(commands)), values_set(commands, {**marks, **given}))
+
+
+def _is_of_windows(project: Resource) -> bool:
+    return (as_str(project.get("Environment", "Type")) or "").startswith("WINDOWS")
+
+
+def _parsed(text: str | None) -> Mapping[str, Value] | None:
+    from hyperpod_constructs.analysis.texts.slip import frozen  # few templates have builds
+    from hyperpod_constructs.templates.yaml_reading import parsed
+
+    try:
+        data = frozen(parsed(text or ""))
+    except TemplateError:
+        return None
+    shell = as_str(at(data, "env", "shell")) or "sh"
+    return data if isinstance(data, Mapping) and shell in ("sh", "/bin/sh", "bash") else None
+
+
+def _written(data: Mapping[str, Value]) -> Iterator[str]:
+    for phase in BUILD_PHASES:
+        for key in ("commands", "finally"):
+            yield from (one for one in as_items(at(data, "phases", phase, key)) or () if isinstance(one, str))
+
+
+def _of_specification(data: Mapping[str, Value]) -> dict[str, Value]:
+    """The variables of a specification; those of secrets are not known."""
+    given = at(data, "env", "variables")
+    secret = [at(data, "env", key) for key in _OF_SECRETS]
+    names = [name for one in secret if isinstance(one, Mapping) for name in one]
+    return {**dict.fromkeys(names, UNKNOWN), **(given if isinstance(given, Mapping) else {})}
+
+
+def _of_project(project: Resource) -> dict[str, Value]:
+    items = as_items(project.get("Environment", "EnvironmentVariables"))
+    found = {as_str(at(one, "Name")): _value(one) for one in items or ()}
+    return {name: value for name, value in found.items() if name is not None}
+
+
+def _value(variable: Value) -> Value:
+    kind = at(variable, "Type")
+    return at(variable, "Value") if kind is ABSENT or as_str(kind) == "PLAINTEXT" else UNKNOWN

@@ -1,0 +1,148 @@
+"""Builds that a stack starts: the variables that their commands take, and what they call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import edited
+from tests.rules.catalogue.templates import Template, findings
+from tests.rules.catalogue.test_calls import role
+from tests.rules.catalogue.test_deliveries import KEPT, att
+
+STARTER = """\
+import os
+import boto3
+import cfnresponse
+
+def handler(event, context):
+    if event["RequestType"] != "Delete":
+        boto3.client("codebuild").start_build(projectName=os.environ["PROJECT"])
+    cfnresponse.send(event, context, cfnresponse.SUCCESS, {}, "install")
+"""
+SPEC = """\
+version: 0.2
+phases:
+  build:
+    commands:
+      - for one in a b; do echo "$one" > "${PLACE:-/tmp}/$one"; done
+      - NOW=$(date +%s)
+      - aws s3 cp start.sh "s3://$BUCKET/$NOW/start.sh"
+"""
+BASE: Template = {
+    "AWSTemplateFormatVersion": "2010-09-09",
+    "Resources": {
+        "Scripts": {"Type": "AWS::S3::Bucket", **KEPT, "Properties": {}},
+        "Build": {
+            "Type": "AWS::CodeBuild::Project",
+            "Properties": {
+                "ServiceRole": att("BuildRole", "Arn"),
+                "Artifacts": {"Type": "NO_ARTIFACTS"},
+                "Environment": {
+                    "Type": "LINUX_CONTAINER",
+                    "ComputeType": "BUILD_GENERAL1_SMALL",
+                    "Image": "aws/codebuild/amazonlinux-x86_64-standard:5.0",
+                    "EnvironmentVariables": [{"Name": "BUCKET", "Value": {"Ref": "Scripts"}}],
+                },
+                "Source": {"Type": "NO_SOURCE", "BuildSpec": SPEC},
+                "LogsConfig": {"CloudWatchLogs": {"Status": "DISABLED"}},
+            },
+        },
+        "BuildRole": role("codebuild.amazonaws.com", ("s3:PutObject", {"Fn::Sub": "${Scripts.Arn}/*"})),
+        "Starter": {
+            "Type": "AWS::Lambda::Function",
+            "Properties": {
+                "Runtime": "python3.13",
+                "Handler": "index.handler",
+                "Code": {"ZipFile": STARTER},
+                "Role": att("StarterRole", "Arn"),
+                "Environment": {"Variables": {"PROJECT": {"Ref": "Build"}}},
+            },
+        },
+        "StarterRole": role("lambda.amazonaws.com", ("codebuild:StartBuild", att("Build", "Arn"))),
+        "Install": {"Type": "Custom::Install", "Properties": {"ServiceToken": att("Starter", "Arn"), "ServiceTimeout": 300}},
+    },
+}
+NAME = "Build/Environment/EnvironmentVariables/0/Name"
+TEXT = "Build/Source/BuildSpec"
+ALONE = {"Install": None, "Starter": None, "StarterRole": None}
+
+
+def bastion(script: Any) -> Template:
+    """A machine with a script."""
+    properties = {"ImageId": "ami-0123456789abcdef0", "InstanceType": "t3.micro", "UserData": {"Fn::Base64": script}}
+    return {"Resources": {"Tool": {"Type": "AWS::EC2::Instance", "Properties": properties}}}
+
+
+def said(template: Template, rule: str) -> list[str]:
+    """The messages of a rule."""
+    return [one.message for one in findings(template) if one.rule == rule]
+
+
+def without(template: Template, *names: str) -> Template:
+    """A template without some resources."""
+    return {**template, "Resources": {key: value for key, value in template["Resources"].items() if key not in names}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({NAME: "SCRIPTS"}, "BUCKET"),
+        ({TEXT: SPEC.replace("$BUCKET", "${BUCKT}")}, "BUCKT"),
+        ({TEXT: SPEC.replace("NOW=", "LATER=")}, "NOW"),
+        ({TEXT: SPEC + "      - |\n        cat <<END > a.yaml\n        region: $PLACED\n        END\n"}, "PLACED"),
+        ({TEXT: SPEC + '      - echo "$(echo "$FIRST")"\n'}, "FIRST"),
+    ],
+)
+def test_fails_when_commands_take_what_nobody_sets(changes: dict[str, Any], name: str) -> None:
+    (message,) = said(edited(BASE, changes), "HP-TXT-011")
+    assert f"take the variable {name}," in message
+
+
+def test_fails_when_a_build_that_nobody_starts_sets_another_name() -> None:
+    (message,) = said(without(edited(BASE, {NAME: "SCRIPT_BUCKET"}), *ALONE), "HP-TXT-011")
+    assert "SCRIPT_BUCKET is set" in message
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {TEXT: SPEC + "      - echo '$THERE' \\$THERE ${THERE:-no} $CODEBUILD_BUILD_ID $JAVA_HOME\n"},
+        {TEXT: SPEC + '      - test -z "${THERE:-}" || echo $THERE\n'},
+        {TEXT: SPEC + "      - |\n        cat <<'END' > a.sh\n        echo $THERE\n        END\n"},
+        {TEXT: SPEC + "      - . ./settings && echo $THERE\n"},
+        {TEXT: SPEC + "      - export THERE=1\n      - echo $THERE\n"},
+        {TEXT: SPEC + "      - while read -r THERE; do echo $THERE; done < a\n"},
+        {TEXT: SPEC.replace("phases", "env:\n  secrets-manager: {THERE: 'a:b'}\nphases") + "      - echo $THERE\n"},
+        {TEXT: "buildspec.yaml"},
+        {TEXT: SPEC + '      - echo "open $THERE\n'},
+        {
+            TEXT: SPEC + "      - echo $THERE\n",
+            "Starter/Code/ZipFile": STARTER.replace(
+                '["PROJECT"])', '["PROJECT"], environmentVariablesOverride=[{"name": "THERE", "value": "a"}])'
+            ),
+        },
+    ],
+)
+def test_passes_when_the_variables_of_a_build_are_set(changes: dict[str, Any]) -> None:
+    assert said(edited(BASE, changes), "HP-TXT-011") == []
+
+
+def test_passes_when_a_build_that_nobody_starts_takes_what_its_start_may_set() -> None:
+    assert said(without(edited(BASE, {TEXT: SPEC + "      - echo $THERE\n"}), *ALONE), "HP-TXT-011") == []
+
+
+@pytest.mark.parametrize(
+    ("script", "count"),
+    [
+        ("#!/bin/bash\necho $THERE > a\n", 1),
+        ({"Fn::Sub": "#!/bin/bash\naws s3 cp a s3://${!PLACE}/${AWS::Region}\n"}, 1),
+        ({"Fn::Sub": "#!/bin/bash\nPLACE=a\naws s3 cp a s3://${!PLACE}/${AWS::Region}\n"}, 0),
+        ("#!/bin/bash\nsource /etc/environment\necho $THERE\n", 0),
+        ("#!/usr/bin/python3\nprint('$THERE')\n", 0),
+    ],
+)
+def test_a_script_of_a_machine_sets_what_it_takes(script: Any, count: int) -> None:
+    assert len(said(bastion(script), "HP-TXT-011")) == count
