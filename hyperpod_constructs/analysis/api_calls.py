@@ -1,4 +1,4 @@
-"""Calls of AWS by state machines, schedules and code of functions, as the roles that these have.
+"""Calls of AWS by state machines, schedules, code of functions and commands of builds, as the roles that these have.
 
 >>> [(one.resource.logical_id, one.task.actions) for one in api_called(model)]
 [('Curate', ('batch:SubmitJob',))]
@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from hyperpod_constructs.analysis.build_commands import PROJECT, Build, builds
+from hyperpod_constructs.analysis.cli_calls import cli_calls, lines_of
 from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.ends import End
-from hyperpod_constructs.analysis.function_code import FUNCTION, OTHERS, calls_of
+from hyperpod_constructs.analysis.function_code import FUNCTION, OTHERS, CodeCall, calls_of
 from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.role_calls import Called, arn_on, named_in
@@ -31,6 +33,7 @@ from hyperpod_constructs.facts.api_calls import (
     targets,
     waits,
 )
+from hyperpod_constructs.facts.cli import OF_IMAGES
 from hyperpod_constructs.facts.iam_actions import service_actions
 from hyperpod_constructs.facts.permissions import Place, Task
 from hyperpod_constructs.facts.role_calls import PASS_ROLE, PASSED_TO
@@ -49,9 +52,16 @@ _MORE = (OTHERS, "extraargs")
 _FREE = ("sts:GetCallerIdentity", "sts:GetSessionToken")
 """Actions that everybody may do."""
 _CODE_GUIDE = "https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html"
+_BUILDS_GUIDE = "https://docs.aws.amazon.com/codebuild/latest/userguide/setting-up-service-role.html"
+_IMAGES_GUIDE = "https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-push-iam.html"
 _STATES_GUIDE = "https://docs.aws.amazon.com/step-functions/latest/dg/service-integration-iam-templates.html"
 _SCHEDULES_GUIDE = "https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html"
 _PIPELINES_GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/build-and-manage-access.html"
+_PROGRAMS = {
+    FUNCTION: ("Role", "do what its code does", _CODE_GUIDE),
+    PROJECT: ("ServiceRole", "do what its commands do", _BUILDS_GUIDE),
+}
+"""The property of the role, the words and the source for what has code or commands."""
 _SERVICES = {"stepfunctions": "sfn"}
 """Services of optimized integrations, by their name in AWS's SDK where it is another one."""
 
@@ -82,8 +92,10 @@ def api_called(model: Model) -> Iterator[Called]:
         yield from _of_schedule(schedule)
     for pipeline in model.resources(_PIPELINE):
         yield from _of_pipeline(pipeline)
-    for function in model.resources(FUNCTION):
-        yield from code_calls(function)
+    for program in model.resources(FUNCTION, PROJECT):
+        yield from code_calls(program)
+    for project, build in builds(model):
+        yield from _of_images(project, build)
 
 
 def called_by(resource: Resource, role: Resource, call: ApiCall) -> Iterator[Called]:
@@ -196,13 +208,30 @@ def _of_pipeline(pipeline: Resource) -> Iterator[Called]:
             yield from called_by(pipeline, role, ApiCall(action, parameters, words, _PIPELINES_GUIDE))
 
 
-def code_calls(function: Resource) -> Iterator[Called]:
-    """The calls in the code of a function, each with the ARN on which it works."""
-    role = resource_of(function.get("Role"), ROLE)
-    for one in calls_of(function) if role is not None else ():
-        call = ApiCall(one.operation.action, one.parameters, "do what its code does", _CODE_GUIDE)
+def code_calls(program: Resource) -> Iterator[Called]:
+    """The calls in the code of a function or the commands of a build, each with the ARN on which it works."""
+    property_, words, source = _PROGRAMS[program.type]
+    role = resource_of(program.get(property_), ROLE)
+    for one in program_calls(program) if role is not None else ():
+        call = ApiCall(one.operation.action, one.parameters, words, source)
         if role is not None and _is_known(one.operation):
-            yield from (found._replace(inside=not found.user) for found in called_by(function, role, call))
+            yield from (found._replace(inside=not found.user) for found in called_by(program, role, call))
+
+
+def program_calls(program: Resource) -> tuple[CodeCall, ...]:
+    """The calls in the code of a function or the commands of a build; none of another resource."""
+    return calls_of(program) if program.type == FUNCTION else cli_calls(program) if program.type == PROJECT else ()
+
+
+def _of_images(project: Resource, build: Build) -> Iterator[Called]:
+    """What a build needs of the repositories from which it pulls and to which it pushes."""
+    role = resource_of(project.get("ServiceRole"), ROLE)
+    for line in lines_of(build, "docker") if role is not None else ():
+        actions, image = OF_IMAGES.get(line.word(0), ()), build.value(line.words[-1]) if line.words else ABSENT
+        arn = arn_on(End((), project, (), image), "image") if actions else None
+        if arn is not None and role is not None:
+            call = ApiCall("", {}, f"{line.word(0)} its image", _IMAGES_GUIDE)
+            yield Called(project, role, _task(call, actions), arn, named_in(image), inside=True)
 
 
 def operation_of(service: str, name: str) -> Operation | None:

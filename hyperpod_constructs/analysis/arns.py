@@ -100,12 +100,21 @@ def s3_uri_prefix(uri: Value) -> str | None:
     return None if cut is None else as_str(joined(cut[1]))
 
 
-def _s3_uri(uri: Value) -> tuple[list[Part], list[Part]] | None:
-    """The parts of the bucket's name and those of the prefix, with its slash."""
+def s3_place(uri: Value) -> tuple[Value, Value] | None:
+    """Of `s3://bucket/key` the bucket's name and the key; `None` for another text."""
     scheme, *behind = parts_of(uri)
     if not isinstance(scheme, str) or not scheme.startswith("s3://"):
         return None
     bucket, key = _cut([scheme.removeprefix("s3://"), *behind])
+    return joined(bucket), joined(key)
+
+
+def _s3_uri(uri: Value) -> tuple[list[Part], list[Part]] | None:
+    """The parts of the bucket's name and those of the prefix, with its slash."""
+    place = s3_place(uri)
+    if place is None:
+        return None
+    bucket, key = (list(parts_of(one)) if one != "" else [] for one in place)
     ends = not key or (isinstance(key[-1], str) and key[-1].endswith("/"))
     return bucket, key if ends else [*key, "/"]
 

@@ -11,6 +11,7 @@ from hyperpod_constructs.analysis.networks import SUBNET, Subnet, network_facts
 from hyperpod_constructs.analysis.placement import NodeGroup, node_groups
 from hyperpod_constructs.analysis.policy_document import Call, layer_of
 from hyperpod_constructs.analysis.regions import region_of
+from hyperpod_constructs.facts.interfaces import INTERFACES
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, as_str, at
 
@@ -54,15 +55,15 @@ def from_outside() -> Context:
     return dict.fromkeys(_OF_ENDPOINTS, ABSENT)
 
 
-def from_function(function: Resource, action: str) -> tuple[Context, Resource | None]:
-    """The keys of a call that the code of a function makes, and the endpoint past which it goes, if both are known.
+def from_program(program: Resource, action: str) -> tuple[Context, Resource | None]:
+    """The keys of a call that the code of a function or a build makes, and the endpoint past which it goes, if both are known.
 
-    An endpoint whose policy does not let the action through at all is not named: the function does not reach the service then.
+    An endpoint whose policy does not let the action through at all is not named: it does not reach the service then.
     """
-    if function.get("VpcConfig") is ABSENT:
+    if program.get("VpcConfig") is ABSENT:
         return from_outside(), None
-    facts = network_facts(function.template.model)
-    names = [resource_of(one, SUBNET) for one in as_items(function.get("VpcConfig", "SubnetIds")) or (UNKNOWN,)]
+    facts = network_facts(program.template.model)
+    names = [resource_of(one, SUBNET) for one in as_items(program.get(*INTERFACES[program.type].subnets)) or (UNKNOWN,)]
     keys, endpoint = _past((None if one is None else facts.subnet(one) for one in names), action)
     closed = endpoint is not None and layer_of(endpoint.get("PolicyDocument")).allows(Call(action)) is False
     return keys, None if closed else endpoint

@@ -7,11 +7,10 @@ from functools import partial
 from typing import NamedTuple
 
 from hyperpod_constructs._support.grouping import grouped
-from hyperpod_constructs.analysis.api_calls import code_calls
+from hyperpod_constructs.analysis.api_calls import code_calls, program_calls
 from hyperpod_constructs.analysis.control_plane_ways import to_control_plane
 from hyperpod_constructs.analysis.database import DATABASES, databases_of, port_of, secret_of, side_of
 from hyperpod_constructs.analysis.file_systems import mount_targets_of, side_of_target
-from hyperpod_constructs.analysis.function_code import calls_of
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.kubernetes import eks_clusters
 from hyperpod_constructs.analysis.networks import SUBNET, network_facts
@@ -164,8 +163,8 @@ def sides_of(resource: Resource, places: Interfaces) -> Iterator[Side]:
 
 
 def _objects(resource: Resource, action: str | None) -> tuple[Value, ...]:
-    """The ARNs on which the code of a function does an action, as far as they are known."""
-    if resource.type != _FUNCTION or action is None:
+    """The ARNs on which code or commands do an action, as far as they are known."""
+    if action is None:
         return ()
     found = code_calls(resource)
     arns = [one.arn for one in found if action in (name.lower() for name in one.task.actions)]
@@ -194,7 +193,7 @@ def _called(resource: Resource, places: Interfaces, model: Model) -> dict[str, s
 
 
 def _of_code(resource: Resource) -> Iterator[str]:
-    return (one.operation.action.lower() for one in (calls_of(resource) if resource.type == _FUNCTION else ()))
+    return (one.operation.action.lower() for one in program_calls(resource))
 
 
 def _of_role(role: Resource, resource: Resource) -> Iterator[str]:

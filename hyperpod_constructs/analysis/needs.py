@@ -15,7 +15,7 @@ from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.addons import Addon, addons
 from hyperpod_constructs.analysis.api_calls import api_called
 from hyperpod_constructs.analysis.arns import bucket_arn
-from hyperpod_constructs.analysis.call_contexts import from_function, from_nodes, from_outside, of_caller, through
+from hyperpod_constructs.analysis.call_contexts import from_nodes, from_outside, from_program, of_caller, through
 from hyperpod_constructs.analysis.clusters import Cluster, Group, quoted
 from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.contexts import OF_OWNER, having
@@ -310,7 +310,7 @@ def _of_call(one: Called) -> Iterator[Need]:
 def _place_of(one: Called, action: str) -> tuple[Context, Resource | None]:
     """The keys of a call that tell from where it comes, and the endpoint past which it goes, as far as they are known."""
     if one.inside:
-        return from_function(one.resource, action)
+        return from_program(one.resource, action)
     return from_outside() if one.resource.type in OUTSIDE and not one.user else {}, None
 
 

@@ -146,3 +146,64 @@ def test_passes_when_a_build_that_nobody_starts_takes_what_its_start_may_set() -
 )
 def test_a_script_of_a_machine_sets_what_it_takes(script: Any, count: int) -> None:
     assert len(said(bastion(script), "HP-TXT-011")) == count
+
+
+OF_BUILD = "BuildRole/Policies/0/PolicyDocument/Statement"
+IMAGES = {"Images": {"Type": "AWS::ECR::Repository", **KEPT, "Properties": {}}}
+PUSHES = SPEC + "      - docker push $IMAGES:$NOW\n"
+
+
+def with_images(*actions: str) -> Template:
+    """A build that pushes an image, and may do something with its repository."""
+    variables = [{"Name": "BUCKET", "Value": {"Ref": "Scripts"}}, {"Name": "IMAGES", "Value": att("Images", "RepositoryUri")}]
+    statement = {"Effect": "Allow", "Action": list(actions), "Resource": att("Images", "Arn")}
+    changes = {
+        TEXT: PUSHES,
+        "Build/Environment/EnvironmentVariables": variables,
+        "Build/Environment/PrivilegedMode": True,
+        f"{OF_BUILD}/1": statement,
+        f"{OF_BUILD}/2": {"Effect": "Allow", "Action": "ecr:GetAuthorizationToken", "Resource": "*"},
+    }
+    return edited({**BASE, "Resources": {**BASE["Resources"], **IMAGES}}, changes)
+
+
+@pytest.mark.parametrize(
+    ("command", "missing"),
+    [
+        ("aws s3 sync s3://$BUCKET/a .", "s3:GetObject on arn:aws:s3:::${Scripts}/a"),
+        ("aws s3 rm s3://${BUCKET}/a.sh", "s3:DeleteObject on arn:aws:s3:::${Scripts}/a.sh"),
+        ("aws sts get-caller-identity && aws s3api get-object --bucket $BUCKET --key a.sh a.sh", "s3:GetObject"),
+        ('aws --region "$AWS_REGION" ssm put-parameter --name /a --value b --type String', "ssm:PutParameter"),
+        ("aws ecr get-login-password | docker login --username AWS --password-stdin a", "ecr:GetAuthorizationToken"),
+        ("if ! aws eks update-kubeconfig --name own; then exit 1; fi", "eks:DescribeCluster on"),
+        ("IDENTITY=$(aws ec2 describe-vpcs --query Vpcs --output text)", "ec2:DescribeVpcs"),
+    ],
+)
+def test_fails_when_the_role_of_a_build_may_not_do_what_its_commands_do(command: str, missing: str) -> None:
+    messages = said(edited(BASE, {TEXT: SPEC + f"      - |\n        {command}\n"}), "HP-PERM-002")
+    assert any(f"missing {missing}" in one and "its commands" in one for one in messages)
+
+
+def test_fails_when_the_role_of_a_build_may_not_push_its_image() -> None:
+    (message,) = said(with_images("ecr:BatchGetImage"), "HP-PERM-002")
+    assert "may not push its image" in message
+    assert "ecr:PutImage" in message
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        BASE,
+        edited(BASE, {TEXT: SPEC.replace("start.sh", "a/b/start.sh", 1).replace('/start.sh"', '/"')}),
+        edited(BASE, {TEXT: SPEC + "      - aws eks describe-cluster --name own || true\n"}),
+        edited(BASE, {TEXT: SPEC + "      - aws eks describe-cluster --name own --profile other\n"}),
+        edited(BASE, {TEXT: SPEC + "      - export AWS_PROFILE=other\n      - aws eks describe-cluster --name own\n"}),
+        edited(BASE, {TEXT: SPEC + "      - echo 'aws eks describe-cluster --name own'\n"}),
+        with_images(
+            *("ecr:BatchCheckLayerAvailability", "ecr:CompleteLayerUpload", "ecr:InitiateLayerUpload", "ecr:PutImage"),
+            "ecr:UploadLayerPart",
+        ),
+    ],
+)
+def test_passes_when_the_role_of_a_build_may_do_what_its_commands_do(template: Template) -> None:
+    assert said(template, "HP-PERM-002") == []

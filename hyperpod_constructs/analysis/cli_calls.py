@@ -1,0 +1,129 @@
+"""Calls of AWS by commands of its CLI in a build, as the role of the build.
+
+A build that gets other credentials than those of its role calls as somebody else.
+
+Sources: https://docs.aws.amazon.com/cli/latest/reference/s3/ and https://docs.aws.amazon.com/cli/latest/reference/eks/update-kubeconfig.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from hyperpod_constructs.analysis.arns import s3_place
+from hyperpod_constructs.analysis.build_commands import Build, build_of
+from hyperpod_constructs.analysis.function_code import OTHERS, CodeCall
+from hyperpod_constructs.analysis.regions import region_of
+from hyperpod_constructs.analysis.shell import Command, Word, plain
+from hyperpod_constructs.facts.cli import CREDENTIALS, OF_COMMANDS, OF_STORAGE, SERVICES, WITHOUT_VALUE
+from hyperpod_constructs.facts.sdk_calls import by_client
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import UNKNOWN, Part, Value, as_str, joined, parts_of
+
+_AWS, _STORAGE = "aws", "s3"
+
+
+class Line(NamedTuple):
+    """A command of a program with subcommands.
+
+    :param words: the words that are no options, as `s3`, `cp`, and the two places.
+    :param options: options by their names without hyphens; one without a value is true.
+    """
+
+    words: tuple[Word, ...]
+    options: Mapping[str, Word | bool]
+
+    def word(self, place: int) -> str:
+        """A word, if it is known."""
+        return plain(self.words[place]) if place < len(self.words) else ""
+
+
+def lines_of(build: Build, program: str, flags: frozenset[str] = WITHOUT_VALUE) -> Iterator[Line]:
+    """The commands of a program whose failure ends the build.
+
+    :param flags: options without a value.
+    """
+    return (_line(one, flags) for one in build.commands if one.name == program and not one.guarded)
+
+
+def _line(command: Command, flags: frozenset[str]) -> Line:
+    words: list[Word] = []
+    options: dict[str, Word | bool] = {}
+    waiting = list(command.arguments)
+    while waiting:
+        word = waiting.pop(0)
+        first = str(word[0]) if word and isinstance(word[0], str) else ""
+        name, equals, behind = first.partition("=")
+        if not name.startswith("-") or name == "-":
+            words.append(word)
+        elif equals:
+            options[name.lstrip("-")] = (*((behind,) if behind else ()), *word[1:])
+        else:
+            alone = name.lstrip("-") in flags or not waiting or plain(waiting[0]).startswith("--")
+            options[name.lstrip("-")] = True if alone else waiting.pop(0)
+    return Line(tuple(words), options)
+
+
+def cli_calls(project: Resource) -> tuple[CodeCall, ...]:
+    """The calls by the commands of a build; computed once."""
+    return project.template.model.cached((cli_calls, project), lambda: tuple(_cli_calls(project)))
+
+
+def _cli_calls(project: Resource) -> Iterator[CodeCall]:
+    build = build_of(project)
+    if build is None or not {*build.given, *build.set}.isdisjoint(CREDENTIALS):
+        return
+    for line in lines_of(build, _AWS):
+        if "profile" in line.options or "endpoint-url" in line.options:
+            continue
+        if line.word(0) == _STORAGE:
+            yield from _of_storage(build, line)
+        else:
+            yield from _of_line(build, line, own=_is_here(project, build, line))
+
+
+def _is_here(project: Resource, build: Build, line: Line) -> bool:
+    """Whether a command is for the region of its stack, as far as that is known."""
+    given = line.options.get("region")
+    region = as_str(build.value(given)) if isinstance(given, tuple) else None
+    return region is None or region == region_of(project)
+
+
+def _of_line(build: Build, line: Line, *, own: bool) -> Iterator[CodeCall]:
+    service, name = OF_COMMANDS.get((line.word(0), line.word(1)), (line.word(0), line.word(1)))
+    operation = (by_client(SERVICES.get(service, service)) or {}).get(name.replace("-", "").lower())
+    if operation is not None:
+        given = {key.replace("-", ""): value for key, value in _given(build, line)}
+        yield CodeCall(operation, given if own else {OTHERS: UNKNOWN})
+
+
+def _given(build: Build, line: Line) -> Iterator[tuple[str, Value]]:
+    for name, word in line.options.items():
+        value = build.value(word) if isinstance(word, tuple) else UNKNOWN
+        yield (OTHERS if name.startswith("cli-input") else name), UNKNOWN if str(value).startswith(("file:", "[", "{")) else value
+
+
+def _of_storage(build: Build, line: Line) -> Iterator[CodeCall]:
+    """The calls of a command for objects: on the place from which it copies, and on that to which it does."""
+    operations = by_client(_STORAGE) or {}
+    whole = line.word(1) == "sync" or "recursive" in line.options
+    for place, names in enumerate(OF_STORAGE.get(line.word(1), ()), start=2):
+        found = s3_place(build.value(line.words[place])) if place < len(line.words) else None
+        for name in names if found is not None else ():
+            if found is not None and (whole or not name.startswith("?")):
+                bucket, key = found
+                yield CodeCall(operations[name.lstrip("?")], {"bucket": bucket, "key": _key(build, line, key, whole=whole)})
+
+
+def _key(build: Build, line: Line, key: Value, *, whole: bool) -> Value:
+    """The key of an object; a folder takes the name of the file."""
+    *_, last = parts_of(key)
+    if whole:
+        return joined([*parts_of(key), UNKNOWN])
+    is_folder = key == "" or (isinstance(last, str) and last.endswith("/"))
+    return joined([*parts_of(key), *(_file(build.value(line.words[2])) if is_folder else ())])
+
+
+def _file(value: Value) -> tuple[Part, ...]:
+    *_, last = parts_of(value)
+    return (last.rpartition("/")[2],) if isinstance(last, str) and ("/" in last or last == value) else (UNKNOWN,)

@@ -1,0 +1,50 @@
+"""Commands of the AWS CLI and of Docker: the operations that they call (as of 2026-11-29; read, not measured).
+
+Sources: https://docs.aws.amazon.com/cli/latest/reference/ and
+https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-push-iam.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+CREDENTIALS = frozenset({"*", "AWS_ACCESS_KEY_ID", "AWS_CONFIG_FILE", "AWS_PROFILE", "AWS_ROLE_ARN", "AWS_SHARED_CREDENTIALS_FILE"})
+"""Variables with which the CLI calls as somebody else; the star stands for any.
+
+Source: https://docs.aws.amazon.com/cli/latest/userguide/cli-configure-envvars.html
+"""
+
+WITHOUT_VALUE = frozenset(
+    {
+        *("debug", "delete", "dryrun", "follow-symlinks", "no-cli-pager", "no-follow-symlinks", "no-paginate", "no-progress"),
+        *("no-sign-request", "no-verify-ssl", "only-show-errors", "quiet", "recursive", "verbose", "with-decryption"),
+    }
+)
+"""Options of the CLI without a value."""
+
+SERVICES: Mapping[str, str] = {"configservice": "config", "deploy": "codedeploy", "s3api": "s3"}
+"""Services whose name in the CLI is not that of their client in boto3."""
+
+OF_COMMANDS: Mapping[tuple[str, str], tuple[str, str]] = {
+    ("ecr", "get-login-password"): ("ecr", "get-authorization-token"),
+    ("eks", "update-kubeconfig"): ("eks", "describe-cluster"),
+}
+"""Commands that are no operations: the service and the operation that they call."""
+
+OF_STORAGE: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "cp": (("getobject", "?listobjectsv2"), ("putobject",)),
+    "ls": (("listobjectsv2",),),
+    "mv": (("getobject", "deleteobject", "?listobjectsv2"), ("putobject",)),
+    "rm": (("deleteobject", "?listobjectsv2"),),
+    "sync": (("getobject", "listobjectsv2"), ("putobject", "listobjectsv2")),
+}
+"""Commands for objects: the operations on the first place and on the second; those behind a question mark for many objects."""
+
+OF_IMAGES: Mapping[str, tuple[str, ...]] = {
+    "pull": ("ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"),
+    "push": (
+        *("ecr:BatchCheckLayerAvailability", "ecr:CompleteLayerUpload", "ecr:InitiateLayerUpload", "ecr:PutImage"),
+        "ecr:UploadLayerPart",
+    ),
+}
+"""Commands of Docker, and what they need of a repository in ECR."""
