@@ -1,19 +1,20 @@
-"""Functions that install charts by custom resources, and the access of their roles to the Kubernetes cluster.
+"""Functions and builds that install charts, and the access of their roles to the Kubernetes cluster.
 
 A role that may assume another one is passed over, as is a cluster with entries whose principal is not known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from hyperpod_constructs._support.words import enumerated
+from hyperpod_constructs.analysis.cluster_builds import ClusterBuild, cluster_builds
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters
 from hyperpod_constructs.analysis.policy_document import Call
 from hyperpod_constructs.analysis.security_groups import is_resource
-from hyperpod_constructs.facts.eks import ACCESS_POLICIES
+from hyperpod_constructs.facts.eks import ACCESS_POLICIES, READING
 from hyperpod_constructs.facts.kubernetes import CLUSTER_ADMIN
 from hyperpod_constructs.templates.dependencies import parameter_at
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
@@ -31,15 +32,28 @@ class ShutOut(NamedTuple):
 
 
 def shut_out(model: Model) -> Iterator[ShutOut]:
-    """The roles of functions that surely cannot install HyperPod's chart into the cluster that they are asked to."""
+    """The roles of functions and builds that surely cannot install what they are asked to into their cluster."""
     for eks in eks_clusters(model) if model.complete else ():
         if eks.authentication_mode in ("API", "API_AND_CONFIG_MAP") and eks.resource.exists and not eks.manifests:
             for chart in eks.hyperpod_charts:
                 role = _role_of(chart)
                 if role is None:
                     yield from _awaited_by(chart, eks)
-                elif role_facts(role).identity.allows(Call("sts:AssumeRole")) is False:
-                    yield from _lacking(chart, role, eks)
+                elif _is_itself(role):
+                    yield from _lacking(chart, role, eks, f"the role that installs {chart.logical_id}")
+            yield from (found for one in cluster_builds(model) if one.eks == eks for found in _of_build(one))
+
+
+def _is_itself(role: Resource) -> bool:
+    """Whether a role surely assumes no other one."""
+    return role_facts(role).identity.allows(Call("sts:AssumeRole")) is False
+
+
+def _of_build(one: ClusterBuild) -> Iterator[ShutOut]:
+    role = resource_of(one.project.get("ServiceRole"), ROLE)
+    if role is not None and _is_itself(role):
+        few = _is_partial if one.installs_hyperpod else _only_reads if one.changes else _is_nothing
+        yield from _lacking(one.project, role, one.eks, f"the role of {one.project.logical_id}", few)
 
 
 def _awaited_by(chart: Resource, eks: EksCluster) -> Iterator[ShutOut]:
@@ -57,19 +71,20 @@ def _role_of(chart: Resource) -> Resource | None:
     return None if function is None else resource_of(function.get("Role"), ROLE)
 
 
-def _lacking(chart: Resource, role: Resource, eks: EksCluster) -> Iterator[ShutOut]:
+def _lacking(
+    user: Resource, role: Resource, eks: EksCluster, words: str, few: Callable[[Value], bool] | None = None
+) -> Iterator[ShutOut]:
     own = [entry for entry in eks.access_entries if _may_be_for(entry, role)]
     if not own:
-        message = f"{role.logical_id}, the role that installs {chart.logical_id}, has no access entry in {eks.resource.logical_id}"
-        yield ShutOut(chart, (), message)
+        yield ShutOut(user, (), f"{role.logical_id}, {words}, has no access entry in {eks.resource.logical_id}")
     if len(own) == 1 and is_resource(own[0].get("PrincipalArn"), role):
-        yield from _of_entry(own[0], f"{role.logical_id}, the role that installs {chart.logical_id},")
+        yield from _of_entry(own[0], f"{role.logical_id}, {words},", few)
 
 
-def _of_entry(entry: Resource, whose: str) -> Iterator[ShutOut]:
+def _of_entry(entry: Resource, whose: str, few: Callable[[Value], bool] | None = None) -> Iterator[ShutOut]:
     """An access entry whose policies are too few for a chart; groups may have roles of Kubernetes."""
     policies = entry.get("AccessPolicies")
-    if entry.get("KubernetesGroups") is ABSENT and isinstance(policies, tuple) and _are_too_few(policies):
+    if entry.get("KubernetesGroups") is ABSENT and isinstance(policies, tuple) and all(map(few or _is_partial, policies)):
         names = enumerated(_named(one) for one in policies) or "no policy"
         yield ShutOut(entry, ("AccessPolicies",), f"{whose} has {names}")
 
@@ -85,14 +100,18 @@ def _may_be_for(entry: Resource, role: Resource) -> bool:
     return not named or not (chosen is ABSENT or is_known(chosen)) or as_str(chosen) == str(last).rpartition("/")[2]
 
 
-def _are_too_few(policies: tuple[Value, ...]) -> bool:
-    """Whether no policy gives the whole cluster; one that is not known may."""
-    return all(_is_partial(one) for one in policies)
-
-
 def _is_partial(policy: Value) -> bool:
+    """Whether a policy surely gives less than the whole cluster."""
     name, scope = _policy(policy), as_str(at(policy, "AccessScope", "Type"))
     return name in ACCESS_POLICIES and scope is not None and not (name == CLUSTER_ADMIN and scope == "cluster")
+
+
+def _only_reads(policy: Value) -> bool:
+    return _policy(policy) in READING
+
+
+def _is_nothing(policy: Value) -> bool:
+    return False
 
 
 def _policy(policy: Value) -> str | None:

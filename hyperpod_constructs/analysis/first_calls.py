@@ -1,4 +1,4 @@
-"""Functions that are called as soon as a resource is made, such as a custom resource, and what they lack then.
+"""Functions and builds that work as soon as a resource is made, such as a custom resource, and what they lack then.
 
 >>> [(one.resource.logical_id, one.late.logical_id) for one in early_calls(model)]
 [('Chart', 'ChartEntry')]
@@ -10,6 +10,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs.analysis.api_calls import program_calls
+from hyperpod_constructs.analysis.build_commands import PROJECT
+from hyperpod_constructs.analysis.cluster_builds import cluster_builds
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.kubernetes import EksCluster
 from hyperpod_constructs.analysis.order import Late
@@ -19,8 +22,13 @@ from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import as_str
 
 _CUSTOM, _TOKEN = "Custom::", "ServiceToken"
-_ROLES: Mapping[str, str] = {"AWS::Lambda::Function": "Role", "AWS::StepFunctions::StateMachine": "RoleArn"}
+_ROLES: Mapping[str, str] = {
+    "AWS::Lambda::Function": "Role",
+    "AWS::StepFunctions::StateMachine": "RoleArn",
+    PROJECT: "ServiceRole",
+}
 """What works as a role when it is called, with the property of the role."""
+_STARTS = "codebuild:StartBuild"
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _COMMON = frozenset({"arn", "function", "lambda", "role", "service", "token"})
 """Words in names of functions and roles that tell nothing."""
@@ -28,7 +36,7 @@ _COMMON = frozenset({"arn", "function", "lambda", "role", "service", "token"})
 
 def early_calls(model: Model) -> Iterator[Late]:
     """The resources whose function is called before it has its permissions or its access to a Kubernetes cluster."""
-    callers = {one: tuple(_programs(one)) for one in model.resources() if _property(one)}
+    callers = called_first(model)
     users = grouped((program, caller) for caller, programs in callers.items() for program in programs)
     said: set[tuple[Resource, Resource]] = set()
     for caller, programs in callers.items():
@@ -42,20 +50,30 @@ def early_calls(model: Model) -> Iterator[Late]:
         yield from _entries(caller, programs)
 
 
+def called_first(model: Model) -> Mapping[Resource, tuple[Resource, ...]]:
+    """By resource: the functions, state machines and builds that work as soon as it is made; computed once."""
+    return model.cached(called_first, lambda: {one: tuple(_programs(one)) for one in model.resources() if _property(one)})
+
+
 def _property(resource: Resource) -> str:
     """The property of a resource that names the function; empty for one that calls none."""
     return _TOKEN if resource.type.startswith(_CUSTOM) else CALLERS.get(resource.type, "")
 
 
 def _programs(caller: Resource) -> Iterator[Resource]:
-    """The function of a resource, and the functions and state machines that this one names in turn."""
+    """The function of a resource, the functions and state machines that this one names in turn, and the builds that they start."""
     waiting, seen = list(references(caller.get(_property(caller)))), set[Resource]()
     while waiting:
         current = waiting.pop()
         if current not in seen and current.type in _ROLES:
             seen.add(current)
             yield current
-            waiting += references(tuple(current.get(key) for key in ("Environment", "DefinitionString", "DefinitionSubstitutions")))
+            found = references(tuple(current.get(key) for key in ("Environment", "DefinitionString", "DefinitionSubstitutions")))
+            waiting += (one for one in found if one.type != PROJECT or _starts_builds(current))
+
+
+def _starts_builds(program: Resource) -> bool:
+    return any(one.operation.action == _STARTS for one in program_calls(program))
 
 
 def _policies(caller: Resource, program: Resource, *, shared: bool) -> Iterator[Resource]:
@@ -67,15 +85,16 @@ def _policies(caller: Resource, program: Resource, *, shared: bool) -> Iterator[
 
 
 def _entries(caller: Resource, programs: tuple[Resource, ...]) -> Iterator[Late]:
-    """The access entries of a program's role, for the Kubernetes cluster that the caller names."""
-    eks = EksCluster.of(caller.get("ClusterName"))
-    beside = () if eks is None else [one for one in eks.access_entries if one.template.root is caller.template.root]
+    """The access entries of a program's role, for the Kubernetes cluster that the caller names, or on which a build works."""
+    of_builds = [one.eks for one in cluster_builds(caller.template.model) if one.project in programs]
+    named = dict.fromkeys(eks for eks in (EksCluster.of(caller.get("ClusterName")), *of_builds) if eks is not None)
+    beside = [one for eks in named for one in eks.access_entries if one.template.root is caller.template.root]
     roles = {resource_of(one.get(_ROLES[one.type]), ROLE) for one in programs} - {None}
     for entry in beside:
         principal = resource_of(entry.get("PrincipalArn"), ROLE)
         its = principal in roles if programs else principal is None and _is_named_alike(caller, entry)
         if its and entry.exists and not awaits(caller, entry) and not awaits(entry, caller):
-            yield Late(caller, entry, "the access of its function to the Kubernetes cluster")
+            yield Late(caller, entry, "the access of its function or its build to the Kubernetes cluster")
 
 
 def _is_named_alike(caller: Resource, entry: Resource) -> bool:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.api_calls import code_calls, program_calls
+from hyperpod_constructs.analysis.cluster_builds import cluster_builds
 from hyperpod_constructs.analysis.control_plane_ways import to_control_plane
 from hyperpod_constructs.analysis.database import DATABASES, databases_of, port_of, secret_of, side_of
 from hyperpod_constructs.analysis.file_systems import mount_targets_of, side_of_target
@@ -55,7 +56,12 @@ def interface_ways(model: Model) -> Iterator[Stopped]:
 
 def _ways(model: Model) -> Iterator[Stopped]:
     appliers = {one for eks in eks_clusters(model) for one in eks.appliers}
-    installing = grouped((function, eks) for eks in eks_clusters(model) for function in eks.installers)
+    installing = grouped(
+        (
+            *((function, eks) for eks in eks_clusters(model) for function in eks.installers),
+            *((one.project, one.eks) for one in cluster_builds(model)),
+        )
+    )
     rotated = grouped(_rotations(model))
     for type_, places in INTERFACES.items():
         for resource in model.resources(type_):

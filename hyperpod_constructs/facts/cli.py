@@ -48,3 +48,23 @@ OF_IMAGES: Mapping[str, tuple[str, ...]] = {
     ),
 }
 """Commands of Docker, and what they need of a repository in ECR."""
+
+INSTALLING, CHANGING = (
+    ("install", "upgrade"),
+    ("annotate", "apply", "create", "delete", "label", "patch", "replace", "scale", "taint"),
+)
+"""Commands of Helm that install a chart, and of kubectl that change objects.
+
+Sources: https://helm.sh/docs/helm/helm_upgrade/ and https://kubernetes.io/docs/reference/kubectl/
+"""
+
+HELM_FLAGS = frozenset(
+    {
+        *("atomic", "create-namespace", "debug", "dependency-update", "devel", "force", "generate-name", "g", "i", "install"),
+        *("no-hooks", "replace", "reset-values", "reuse-values", "skip-crds", "take-ownership", "verify", "wait", "wait-for-jobs"),
+    }
+)
+"""Options of Helm without a value.
+
+Source: https://helm.sh/docs/helm/helm_upgrade/
+"""

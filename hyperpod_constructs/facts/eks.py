@@ -230,7 +230,8 @@ ACCESS_POLICIES = (
     "AmazonEKSViewPolicy",
     "AmazonEKSAdminViewPolicy",
 )
-"""The access policies for people; EKS has others for its own features.
+READING = ("AmazonEKSViewPolicy", "AmazonEKSAdminViewPolicy")
+"""The access policies for people, and those of them that only read; EKS has others for its own features.
 
 Source: https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
 """

@@ -116,7 +116,7 @@ def principals_are_roles_or_users(entry: Resource) -> str | None:
 
 @warning(
     "HP-ACC-006",
-    title="the role that installs HyperPod's chart is administrator of the Kubernetes cluster",
+    title="a role that installs HyperPod's chart is administrator of the Kubernetes cluster; one of a build has access to it",
     why="the chart has roles of the whole cluster, and parts in several namespaces: Kubernetes refuses them to others",
     fix="write an AWS::EKS::AccessEntry of the role with AmazonEKSClusterAdminPolicy for the scope cluster, before the chart",
     allowed="an access entry with AmazonEKSClusterAdminPolicy for the whole cluster",

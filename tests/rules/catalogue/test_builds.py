@@ -207,3 +207,168 @@ def test_fails_when_the_role_of_a_build_may_not_push_its_image() -> None:
 )
 def test_passes_when_the_role_of_a_build_may_do_what_its_commands_do(template: Template) -> None:
     assert said(template, "HP-PERM-002") == []
+
+
+WORKS = SPEC + '      - aws eks update-kubeconfig --name "$CONTROL"\n'
+CHART = "      - helm upgrade --install parts cli/helm_chart/HyperPodHelmChart --namespace kube-system\n"
+ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
+VIEW = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"
+EDIT = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSEditPolicy"
+POLICY = "Access/AccessPolicies/0/PolicyArn"
+
+
+def subnet(block: str, zone: str) -> dict[str, Any]:
+    properties = {"VpcId": {"Ref": "Vpc"}, "CidrBlock": block, "AvailabilityZone": zone}
+    return {"Type": "AWS::EC2::Subnet", "Properties": properties}
+
+
+def group(**properties: Any) -> dict[str, Any]:
+    return {"Type": "AWS::EC2::SecurityGroup", "Properties": {"GroupDescription": "a", "VpcId": {"Ref": "Vpc"}, **properties}}
+
+
+def plain(type_: str, **properties: Any) -> dict[str, Any]:
+    return {"Type": f"AWS::EC2::{type_}", "Properties": properties}
+
+
+def routed(name: str, table: str) -> dict[str, Any]:
+    return plain("SubnetRouteTableAssociation", SubnetId={"Ref": name}, RouteTableId={"Ref": table})
+
+
+ANYWHERE = "0.0.0.0/0"
+ROUTES: Template = {
+    "Gateway": plain("InternetGateway"),
+    "Attached": plain("VPCGatewayAttachment", VpcId={"Ref": "Vpc"}, InternetGatewayId={"Ref": "Gateway"}),
+    "Public": subnet("10.0.2.0/24", "us-west-2a"),
+    "PublicRoutes": plain("RouteTable", VpcId={"Ref": "Vpc"}),
+    "PublicRoute": {
+        **plain("Route", RouteTableId={"Ref": "PublicRoutes"}, DestinationCidrBlock=ANYWHERE, GatewayId={"Ref": "Gateway"}),
+        "DependsOn": "Attached",
+    },
+    "PublicRouted": routed("Public", "PublicRoutes"),
+    "Address": plain("EIP", Domain="vpc"),
+    "Nat": {
+        **plain("NatGateway", SubnetId={"Ref": "Public"}, AllocationId=att("Address", "AllocationId")),
+        "DependsOn": ["Attached", "PublicRoute", "PublicRouted"],
+    },
+    "Routes": plain("RouteTable", VpcId={"Ref": "Vpc"}),
+    "Route": plain("Route", RouteTableId={"Ref": "Routes"}, DestinationCidrBlock=ANYWHERE, NatGatewayId={"Ref": "Nat"}),
+    "RoutedA": routed("SubnetA", "Routes"),
+    "RoutedB": routed("SubnetB", "Routes"),
+}
+WAYS = ["Route", "RoutedA", "RoutedB"]
+INNER = [{"Ref": "SubnetA"}, {"Ref": "SubnetB"}]
+WITH_CLUSTER: Template = {
+    "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16", "EnableDnsHostnames": True}},
+    "SubnetA": subnet("10.0.0.0/24", "us-west-2a"),
+    "SubnetB": subnet("10.0.1.0/24", "us-west-2b"),
+    "Tools": group(),
+    "Others": group(),
+    "Control": {
+        "Type": "AWS::EKS::Cluster",
+        "Properties": {
+            "RoleArn": att("ControlRole", "Arn"),
+            "AccessConfig": {"AuthenticationMode": "API"},
+            "ResourcesVpcConfig": {"SubnetIds": INNER, "EndpointPrivateAccess": True, "EndpointPublicAccess": False},
+        },
+    },
+    "ControlRole": role("eks.amazonaws.com", ("ec2:DescribeVpcs", "*")),
+    "FromTools": {
+        "Type": "AWS::EC2::SecurityGroupIngress",
+        "Properties": {
+            "GroupId": att("Control", "ClusterSecurityGroupId"),
+            "SourceSecurityGroupId": {"Ref": "Tools"},
+            "IpProtocol": "tcp",
+            "FromPort": 443,
+            "ToPort": 443,
+        },
+    },
+    "Access": {
+        "Type": "AWS::EKS::AccessEntry",
+        "Properties": {
+            "ClusterName": {"Ref": "Control"},
+            "PrincipalArn": att("BuildRole", "Arn"),
+            "AccessPolicies": [{"PolicyArn": ADMIN, "AccessScope": {"Type": "cluster"}}],
+        },
+    },
+}
+IN_CLUSTER: Template = edited(
+    {**BASE, "Resources": {**BASE["Resources"], **ROUTES, **WITH_CLUSTER}},
+    {
+        TEXT: WORKS + CHART,
+        "Build/Environment/EnvironmentVariables/1": {"Name": "CONTROL", "Value": {"Ref": "Control"}},
+        "Build/VpcConfig": {"VpcId": {"Ref": "Vpc"}, "Subnets": INNER, "SecurityGroupIds": [{"Ref": "Tools"}]},
+        f"{OF_BUILD}/1": {"Effect": "Allow", "Action": "eks:DescribeCluster", "Resource": att("Control", "Arn")},
+        "Install/.DependsOn": ["Access", "FromTools", *WAYS],
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({POLICY: VIEW}, "BuildRole, the role of Build, has AmazonEKSViewPolicy for the cluster"),
+        ({POLICY: EDIT}, "BuildRole, the role of Build, has AmazonEKSEditPolicy for the cluster"),
+        ({POLICY: VIEW, TEXT: WORKS + "      - kubectl apply -f queue.yaml\n"}, "has AmazonEKSViewPolicy"),
+        ({"Access/PrincipalArn": att("StarterRole", "Arn")}, "BuildRole, the role of Build, has no access entry in Control"),
+    ],
+)
+def test_fails_when_a_build_has_too_little_access_to_a_cluster(changes: dict[str, Any], text: str) -> None:
+    (message,) = said(edited(IN_CLUSTER, changes), "HP-ACC-006")
+    assert text in message
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {POLICY: EDIT, TEXT: WORKS + "      - kubectl apply -f queue.yaml\n"},
+        {POLICY: VIEW, TEXT: WORKS + "      - kubectl get nodes\n"},
+        {POLICY: VIEW, TEXT: WORKS.replace("kubeconfig", "kubeconfig --role-arn arn:aws:iam::123456789012:role/admin") + CHART},
+        {POLICY: VIEW, "Access/KubernetesGroups": ["installers"]},
+    ],
+)
+def test_passes_when_a_build_has_the_access_that_it_needs(changes: dict[str, Any]) -> None:
+    assert said(edited(IN_CLUSTER, changes), "HP-ACC-006") == []
+
+
+def unreached(template: Template) -> list[str]:
+    return [one for one in said(template, "HP-REACH-006") if "reach Control" in one]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"FromTools/SourceSecurityGroupId": {"Ref": "Others"}},
+        {"FromTools": None},
+        {"FromTools/FromPort": 80, "FromTools/ToPort": 80},
+        {"Build/VpcConfig/SecurityGroupIds": [{"Ref": "Others"}]},
+    ],
+)
+def test_fails_when_a_build_does_not_reach_the_cluster_on_which_it_works(changes: dict[str, Any]) -> None:
+    gone = [name for name, value in changes.items() if value is None]
+    template = without(edited(IN_CLUSTER, {"Install/.DependsOn": ["Access"], **{k: v for k, v in changes.items() if v}}), *gone)
+    assert len(unreached(template)) == 1
+
+
+def test_passes_when_a_build_reaches_the_cluster_on_which_it_works() -> None:
+    assert unreached(IN_CLUSTER) == []
+    elsewhere = edited(IN_CLUSTER, {"FromTools/SourceSecurityGroupId": {"Ref": "Others"}, TEXT: WORKS})
+    assert unreached(elsewhere) == []
+
+
+def test_fails_when_a_build_starts_before_its_access_or_its_policy() -> None:
+    (message,) = said(edited(IN_CLUSTER, {"Install/.DependsOn": ["FromTools", *WAYS]}), "HP-DEP-002")
+    assert "does not await Access, the access of its function or its build" in message
+    statement = IN_CLUSTER["Resources"]["BuildRole"]["Properties"]["Policies"][0]["PolicyDocument"]
+    late = {"PolicyName": "late", "PolicyDocument": statement, "Roles": [{"Ref": "BuildRole"}]}
+    added = {**IN_CLUSTER, "Resources": {**IN_CLUSTER["Resources"], "Late": {"Type": "AWS::IAM::Policy", "Properties": late}}}
+    (message,) = said(added, "HP-DEP-002")
+    assert "does not await Late" in message
+
+
+def test_passes_when_what_a_stack_calls_starts_no_build() -> None:
+    calls = "Starter/Code/ZipFile"
+    template = edited(
+        IN_CLUSTER, {"Install/.DependsOn": ["FromTools", *WAYS], calls: STARTER.replace("start_build", "list_builds_for_project")}
+    )
+    assert said(template, "HP-DEP-002") == []
