@@ -16,9 +16,9 @@ from hyperpod_constructs._support.words import enumerated, shortened
 from hyperpod_constructs.rules.finding import Finding, Hit, Level
 from hyperpod_constructs.rules.rule import ORDER, Rule
 from hyperpod_constructs.templates.dependencies import import_at, output_of, parameter_at
-from hyperpod_constructs.templates.doubts import Doubts, Key, Path, key_of
-from hyperpod_constructs.templates.model import Model, Resource, Template
-from hyperpod_constructs.templates.values import ABSENT, Value
+from hyperpod_constructs.templates.doubts import Doubts, Handed, Key, Path, key_of
+from hyperpod_constructs.templates.model import Model, Resource, Template, target_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, leaves, parts_of
 
 Heard: TypeAlias = tuple[Rule, Hit, Finding]
 _Places: TypeAlias = dict[tuple[str, Key], set[Path]]
@@ -133,6 +133,7 @@ def _doubts(causes: Sequence[Heard]) -> Doubts:
         orders=frozenset(one.key for rule, hit, _ in causes for one in _late(rule, hit)),
         types={hit.resource.key: hit.meant for _, hit, _ in causes if hit.meant is not None},
         parameters=frozenset(key for _, hit, _ in causes for key in _parameters(hit)),
+        handed=frozenset(one for _, hit, _ in causes for one in _handed(hit)),
     )
 
 
@@ -151,6 +152,14 @@ def _parameters(hit: Hit) -> Iterable[Key]:
         found = parameter_at(resource, path)
         if found is not None:
             yield key_of(found[0].document, found[1])
+
+
+def _handed(hit: Hit) -> Iterable[Handed]:
+    """The references of other stacks that are wrong, or alone in a wrong value."""
+    for resource, path in _places(hit):
+        parts = {part for leaf in leaves(resource.get(*path)) for part in parts_of(leaf)}
+        found = [one for one in parts if isinstance(one, Reference) and target_of(one).template is not resource.template]
+        yield from ((target_of(one).key, one.attribute) for one in found if len(found) == 1)
 
 
 def _places(hit: Hit) -> Iterable[tuple[Resource, Path]]:

@@ -273,7 +273,9 @@ class Template:
         condition = declaration.get("Condition")
         if isinstance(condition, str) and self.condition(condition) is not True:
             return UNKNOWN
-        return flat(self.resolver.resolve(declaration.get("Value")))
+        found = flat(self.resolver.resolve(declaration.get("Value")))
+        doubted = isinstance(found, Reference) and (target_of(found).key, found.attribute) in self.model.doubts.handed
+        return UNKNOWN if doubted else found
 
 
 class Model:

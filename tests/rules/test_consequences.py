@@ -375,6 +375,62 @@ def test_an_export_that_is_wrong_in_several_stacks_is_one_finding() -> None:
     assert wrong[0].message.endswith("its export also gives SubnetId of Other")
 
 
+VAULT = {
+    "Type": "AWS::Backup::BackupVault",
+    "Properties": {"BackupVaultName": "v", "EncryptionKeyArn": {"Fn::ImportValue": "given"}},
+}
+
+
+def reader(*resources: object, **more: object) -> Template:
+    """A managed policy on some resources."""
+    statements = [{"Effect": "Allow", "Action": "s3:GetObject", "Resource": one} for one in resources]
+    document = {"Version": "2012-10-17", "Statement": statements}
+    return {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": document, **more}}
+
+
+def with_import(text: str) -> Template:
+    return {"Fn::Sub": [text, {"Given": {"Fn::ImportValue": "given"}}]}
+
+
+@pytest.mark.parametrize(
+    ("given", "users"),
+    [
+        ({"Ref": "VolumeKey"}, {"Vault": VAULT, "Own": reader({"Fn::ImportValue": "given"})}),
+        (
+            {"Ref": "Store"},
+            {"Own": reader({"Fn::ImportValue": "given"}, with_import("${Given}/a/*")), "More": reader(with_import("${Given}/*"))},
+        ),
+        (
+            {"Fn::GetAtt": ["Store", "Arn"]},
+            {
+                "Own": reader(with_import("arn:aws:s3:::${Given}"), with_import("arn:aws:s3:::${Given}/*")),
+                "Rules": {
+                    "Type": "AWS::S3::BucketPolicy",
+                    "Properties": {"Bucket": {"Fn::ImportValue": "given"}, "PolicyDocument": {}},
+                },
+            },
+        ),
+    ],
+)
+def test_a_reference_of_another_kind_that_an_export_hands_on_is_one_finding(given: Template, users: Template) -> None:
+    giver = {
+        "Resources": {"VolumeKey": KEY, "Store": {"Type": "AWS::S3::Bucket"}},
+        "Outputs": {"Given": {"Value": given, "Export": {"Name": "given"}}},
+    }
+    model = Model.of({"giver": giver, "user": {"Resources": users}})
+    assert len([one for one in check(model) if one.rule in {"HP-REF-012", "HP-POL-001"}]) == 1
+
+
+def test_a_reference_of_another_kind_does_not_hide_that_of_its_neighbour() -> None:
+    outputs = {
+        "One": {"Value": {"Ref": "VolumeKey"}, "Export": {"Name": "given"}},
+        "Two": {"Value": {"Ref": "Store"}, "Export": {"Name": "two"}},
+    }
+    giver = {"Resources": {"VolumeKey": KEY, "Store": {"Type": "AWS::S3::Bucket"}}, "Outputs": outputs}
+    model = Model.of({"giver": giver, "user": {"Resources": {"Vault": VAULT, "Own": reader({"Fn::ImportValue": "two"})}}})
+    assert {one.rule for one in check(model)} >= {"HP-REF-012", "HP-POL-001"}
+
+
 def test_an_output_that_is_wrong_in_several_nested_stacks_is_one_finding() -> None:
     target = {"FileSystemId": "fs-0123456789abcdef0", "SecurityGroups": ["sg-0123456789abcdef0"], "SubnetId": {"Ref": "Subnet"}}
     mount = {"Target": {"Type": "AWS::EFS::MountTarget", "Properties": target}}
