@@ -133,7 +133,7 @@ def _doubts(causes: Sequence[Heard]) -> Doubts:
         orders=frozenset(one.key for rule, hit, _ in causes for one in _late(rule, hit)),
         types={hit.resource.key: hit.meant for _, hit, _ in causes if hit.meant is not None},
         parameters=frozenset(key for _, hit, _ in causes for key in _parameters(hit)),
-        handed=frozenset(one for _, hit, _ in causes for one in _handed(hit)),
+        handed=frozenset(one for rule, hit, _ in causes if rule.level is Level.ERROR for one in _handed(hit)),
     )
 
 
