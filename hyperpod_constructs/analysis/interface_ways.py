@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.api_calls import code_calls, program_calls
 from hyperpod_constructs.analysis.cluster_builds import cluster_builds
 from hyperpod_constructs.analysis.control_plane_ways import to_control_plane
+from hyperpod_constructs.analysis.custom_resources import makers
 from hyperpod_constructs.analysis.database import DATABASES, databases_of, port_of, secret_of, side_of
 from hyperpod_constructs.analysis.file_systems import mount_targets_of, side_of_target
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
@@ -22,7 +23,7 @@ from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, securit
 from hyperpod_constructs.analysis.service_ways import to_service
 from hyperpod_constructs.analysis.traffic import Side, Traffic
 from hyperpod_constructs.analysis.ways import Hop, Way
-from hyperpod_constructs.facts.connections import Service
+from hyperpod_constructs.facts.connections import ANSWERED, OF_ANSWERS, Service
 from hyperpod_constructs.facts.interfaces import BY_SERVICE, ENDPOINTS, INTERFACES, OF_APPLIERS, Interfaces
 from hyperpod_constructs.facts.listeners import NFS
 from hyperpod_constructs.templates.dependencies import references
@@ -32,6 +33,7 @@ from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, a
 _FUNCTION, _POINT = "AWS::Lambda::Function", "AWS::EFS::AccessPoint"
 _SENDING = ("AWS::Lambda::EventInvokeConfig", "AWS::Lambda::EventSourceMapping")
 """What sends on for a function, as its role."""
+_ANSWERS = "the bucket of CloudFormation's answers"
 _LETTERS = 3
 """Letters of the name of a resource without which an ARN of a policy names nothing in particular."""
 
@@ -56,6 +58,7 @@ def interface_ways(model: Model) -> Iterator[Stopped]:
 
 def _ways(model: Model) -> Iterator[Stopped]:
     appliers = {one for eks in eks_clusters(model) for one in eks.appliers}
+    answering = set(makers(model).values())
     installing = grouped(
         (
             *((function, eks) for eks in eks_clusters(model) for function in eks.installers),
@@ -65,21 +68,30 @@ def _ways(model: Model) -> Iterator[Stopped]:
     rotated = grouped(_rotations(model))
     for type_, places in INTERFACES.items():
         for resource in model.resources(type_):
-            calls = dict.fromkeys(OF_APPLIERS) if resource in appliers else {}
-            calls |= _called(resource, places, model)
+            calls = {**dict.fromkeys(OF_APPLIERS if resource in appliers else (), ()), **_called(resource, places, model)}
             named = [one for one in references(_variables(resource)) if one.type in DATABASES]
             databases = dict.fromkeys((*named, *rotated.get(resource, ())))
             for source in sides_of(resource, places):
                 stopped = partial(Stopped, resource, places.subnets)
-                for name, action in calls.items():
-                    hops = to_service(source, Service(name=name, action=action), _objects(resource, action))
-                    yield stopped(name, Way.of(source.name, name, Traffic(), hops))
+                for name, actions in calls.items():
+                    yield stopped(name, _to_endpoint(source, resource, name, actions))
+                if resource in answering:
+                    yield stopped(_ANSWERS, Way.of(source.name, _ANSWERS, Traffic(), to_service(source, ANSWERED, OF_ANSWERS)))
                 for eks in installing.get(resource, ()):
                     way = Way.of(source.name, eks.resource.logical_id, Traffic(), to_control_plane(source, eks))
                     yield stopped(eks.resource.logical_id, way)
                 yield from (stopped(one.logical_id, way) for one in databases for way in _to_database(source, one))
                 yield from (stopped(one.logical_id, way) for one in _mounted(resource) for way in to_file_system(source, one))
     yield from _outside(rotated)
+
+
+def _to_endpoint(source: Side, resource: Resource, name: str, actions: Sequence[str]) -> Way:
+    """The way to a service: the first that ends of those of some actions, or of any."""
+    every = [
+        Way.of(source.name, name, Traffic(), to_service(source, Service(name=name, action=one), _objects(resource, one)))
+        for one in actions or (None,)
+    ]
+    return next((way for way in every if way.end is not None), every[0])
 
 
 def _to_database(source: Side, database: Resource) -> Iterator[Way]:
@@ -173,7 +185,7 @@ def _objects(resource: Resource, action: str | None) -> tuple[Value, ...]:
     if action is None:
         return ()
     found = code_calls(resource)
-    arns = [one.arn for one in found if action in (name.lower() for name in one.task.actions)]
+    arns = [one.arn for one in found if action.lower() in map(str.lower, one.task.actions)]
     return tuple(dict.fromkeys(one for one in arns if one is not UNKNOWN))
 
 
@@ -182,24 +194,28 @@ def _listed(value: Value) -> tuple[Value, ...]:
     return (value,) if items is None else items
 
 
-def _called(resource: Resource, places: Interfaces, model: Model) -> dict[str, str | None]:
-    """The endpoints of the services that a resource calls, each with an action if it is the only one.
+def _called(resource: Resource, places: Interfaces, model: Model) -> dict[str, tuple[str, ...]]:
+    """The endpoints of the services that a resource calls, each with actions that it surely does.
 
-    It calls what its code calls, and what the role that it alone has allows on certain resources.
+    It calls what its code calls, or else what the role that it alone has allows on certain resources, if that is one action.
     """
     if resource.get(*places.subnets) is ABSENT:
         return {}
     role = resource_of(resource.get(*places.role.split("/")), ROLE)
-    found: dict[str, set[str]] = {}
-    for action in (*_of_code(resource), *(_of_role(role, resource) if role is not None and len(_users(role, model)) == 1 else ())):
-        endpoint = ENDPOINTS.get(action.partition(":")[0])
-        if endpoint is not None and action not in BY_SERVICE:
-            found.setdefault(endpoint, set()).add(action)
-    return {name: next(iter(actions)) if len(actions) == 1 and "*" not in str(actions) else None for name, actions in found.items()}
+    coded = _by_endpoint(_of_code(resource))
+    allowed = _by_endpoint(_of_role(role, resource) if role is not None and len(_users(role, model)) == 1 else ())
+    single = {name: actions if len(actions) == 1 and "*" not in actions[0] else () for name, actions in allowed.items()}
+    return {**single, **coded}
+
+
+def _by_endpoint(actions: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Actions that are called from the network of their caller, by the endpoints of their services."""
+    found = [(endpoint, one) for one in dict.fromkeys(actions) if (endpoint := ENDPOINTS.get(one.partition(":")[0])) is not None]
+    return {name: tuple(ones) for name, ones in grouped(one for one in found if one[1].lower() not in BY_SERVICE).items()}
 
 
 def _of_code(resource: Resource) -> Iterator[str]:
-    return (one.operation.action.lower() for one in program_calls(resource))
+    return (one.operation.action for one in program_calls(resource))
 
 
 def _of_role(role: Resource, resource: Resource) -> Iterator[str]:

@@ -30,7 +30,7 @@ from hyperpod_constructs.analysis.file_systems import LUSTRE, OPENZFS, Lustre, f
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.kubernetes import eks_of
 from hyperpod_constructs.analysis.near_misses import meant
-from hyperpod_constructs.analysis.networks import Subnet, block_of, network_facts
+from hyperpod_constructs.analysis.networks import ExitKind, Subnet, block_of, network_facts
 from hyperpod_constructs.analysis.placement import (
     FILE_SYSTEM,
     NodeGroup,
@@ -161,7 +161,7 @@ def _uses(group: NodeGroup) -> frozenset[facts.Use]:
         facts.Use.POD_IDENTITIES: on_eks and _has_pod_identities(group),
         facts.Use.SECRET: given(group.cluster.get(*ACCOUNTING, "SecretArn")) is True,
         facts.Use.DATA: _reads_a_bucket(group),
-        facts.Use.IMAGES: _pulls_in_network(group),
+        facts.Use.IMAGES: _pulls_images(group),
     }
     return frozenset(use for use, holds in used.items() if holds)
 
@@ -177,14 +177,17 @@ def reads_a_bucket(role: Resource) -> bool:
     return bool(role.template.model.cached((reads_a_bucket, role), lambda: _may_read(role)))
 
 
-def _pulls_in_network(group: NodeGroup) -> bool:
-    """Whether nodes are allowed to pull images, and their network has an endpoint for that, be it one without private DNS."""
+def _pulls_images(group: NodeGroup) -> bool:
+    """Whether nodes are allowed to pull images, and their network is made for it: by a NAT gateway, or by an endpoint, be it one
+    without private DNS."""
     role = resource_of(group.get("ExecutionRole"), ROLE)
-    vpcs = {subnet.vpc for subnet in group.subnet_facts() if subnet.vpc is not None} if role is not None else set()
+    subnets = group.subnet_facts() if role is not None else ()
+    if role is None or not any(_allows_pulls(one) for one in role_facts(role).statements):
+        return False
     known = network_facts(group.resource.template.model)
-    places = [(vpc, name) for vpc in vpcs for name in facts.REGISTRIES]
+    places = [(subnet.vpc, name) for subnet in subnets if subnet.vpc is not None for name in facts.REGISTRIES]
     inner = any(known.interface_endpoint(*one)[0] or known.endpoint_without_names(*one) for one in places)
-    return inner and role is not None and any(_allows_pulls(one) for one in role_facts(role).statements)
+    return inner or any(subnet.exit.kind is ExitKind.NAT for subnet in subnets)
 
 
 def _allows_pulls(statement: Statement) -> bool:

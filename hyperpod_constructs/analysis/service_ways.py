@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from hyperpod_constructs.analysis.answers import all_of
@@ -29,6 +29,16 @@ _OF_AWS = ("amazonaws.com", "amazonaws.com.cn", "api.aws", "amazonwebservices.co
 _CALLER, _ORGANIZATION = "aws:principalaccount", "aws:resourceorgid"
 _AWS = "aws"
 """Stands for the account and the organization of AWS, which are nobody else's."""
+_PRINCIPAL_ORGANIZATION, _IS_SERVICE = "aws:principalorgid", "aws:principalisawsservice"
+_SIGNED: Mapping[str, Context] = {
+    facts.LAYERS[0]: {_CALLER: _AWS, _PRINCIPAL_ORGANIZATION: _AWS, _IS_SERVICE: "false"},
+    f"arn:aws:s3:::{facts.ANSWERS_BUCKET}": {_CALLER: ABSENT, _PRINCIPAL_ORGANIZATION: ABSENT, _IS_SERVICE: "true"},
+}
+"""Objects of AWS by the begin of their ARN, with the keys of calls that AWS signs: for layers an account of ECR, for answers to
+CloudFormation that service itself.
+
+Source: https://github.com/aws-samples/data-perimeter-policy-examples/blob/main/vpc_endpoint_policies/README.md (as of 2026-11-29)
+"""
 
 
 def to_service(source: Side, service: facts.Service, objects: Sequence[Value] = ()) -> Iterator[Hop]:
@@ -150,15 +160,17 @@ def _of_what(answers: Sequence[bool | None], objects: Sequence[Value]) -> str:
 
 
 def _accounts(resource: Value | None, account: Value) -> Context:
-    """The keys with an account: that of the nodes, which call and have the templates' buckets, and AWS's for layers of images.
+    """The keys with an account: that of the nodes, which call and have the templates' buckets, and AWS's for what it signs.
 
     Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html
     """
     parts = () if resource is None else parts_of(resource)
+    first = parts[0] if parts and isinstance(parts[0], str) else ""
+    signed = next((keys for begin, keys in _SIGNED.items() if first.startswith(begin)), None)
+    if signed is not None:
+        return {**dict.fromkeys((*OF_OWNER, _ORGANIZATION), _AWS), **signed}
     own_bucket = any(isinstance(part, Reference) and target_of(part).type == BUCKET for part in parts)
-    of_aws = bool(parts) and isinstance(parts[0], str) and parts[0].startswith(facts.LAYERS[0])
-    owner = dict.fromkeys((*OF_OWNER, _ORGANIZATION), _AWS) if of_aws else dict.fromkeys(OF_OWNER, account) if own_bucket else {}
-    return {_CALLER: account, **owner}
+    return {_CALLER: account, **(dict.fromkeys(OF_OWNER, account) if own_bucket else {})}
 
 
 def _allows(layer: Layer, call: Call) -> bool | None:

@@ -123,3 +123,7 @@ ANSWERS_BUCKET = "cloudformation-custom-resource-response-"
 
 Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/vpc-interface-endpoints.html
 """
+
+ANSWERED = Service(name=S3.name, action="s3:PutObject")
+OF_ANSWERS = (f"arn:aws:s3:::{ANSWERS_BUCKET}any/any",)
+"""The call with which they answer, and on what."""

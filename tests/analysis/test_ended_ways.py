@@ -254,3 +254,77 @@ FILES = """Files: {{Type: AWS::EFS::FileSystem}},
 @pytest.mark.parametrize(("subnet", "ends"), [("Here", False), ("There", True)])
 def test_apps_mount_a_file_system_in_their_zone(subnet: str, ends: bool) -> None:
     assert ended(FILES.format(subnet)) == ([("Team", "Files", "Target")] if ends else [])
+
+
+ALL, HERE = (
+    "{Effect: Allow, Principal: '*', Action: '*', Resource: '*'}",
+    "{StringEquals: {aws:PrincipalAccount: !Ref AWS::AccountId}}",
+)
+OWN = f"{{Effect: Allow, Principal: '*', Action: 's3:*', Resource: '*', Condition: {HERE}}}"
+ANSWERS = (
+    "{Effect: Allow, Principal: '*', Action: 's3:PutObject', Resource: 'arn:aws:s3:::cloudformation-custom-resource-response-*/*'}"
+)
+BY_SERVICES = (
+    "{Effect: Allow, Principal: '*', Action: 's3:*', Resource: '*', Condition: {Bool: {aws:PrincipalIsAWSService: 'true'}}}"
+)
+
+
+def function(code: str = "def handler(event, context): pass") -> str:
+    role = "arn:aws:iam::123456789012:role/functions"
+    return f"""Maker: {{Type: AWS::Lambda::Function, Properties: {{Runtime: python3.13, Handler: index.handler, Role: '{role}',
+      VpcConfig: {{SubnetIds: [!Ref Subnet], SecurityGroupIds: [!Ref Open]}}, Code: {{ZipFile: "{code}"}}}}}},"""
+
+
+def endpoint(service: str, *statements: str) -> str:
+    kind = (
+        "VpcEndpointType: Gateway, RouteTableIds: [!Ref Table]"
+        if service == "s3"
+        else "VpcEndpointType: Interface, PrivateDnsEnabled: true, SubnetIds: [!Ref Subnet], SecurityGroupIds: [!Ref Open]"
+    )
+    document = f"{{Version: '2012-10-17', Statement: [{', '.join(statements)}]}}"
+    return f"""Door: {{Type: AWS::EC2::VPCEndpoint, Properties: {{VpcId: !Ref Vpc, {kind},
+      ServiceName: !Sub 'com.amazonaws.${{AWS::Region}}.{service}', PolicyDocument: {document}}}}},"""
+
+
+MADE, ANSWER = (
+    "Made: {Type: 'Custom::Made', Properties: {ServiceToken: !GetAtt Maker.Arn}},",
+    "the bucket of CloudFormation's answers",
+)
+
+
+@pytest.mark.parametrize(
+    ("resources", "expected"),
+    [
+        ((function(), MADE, endpoint("s3", OWN)), [("Maker", ANSWER, "Door")]),
+        ((function(), MADE, endpoint("s3", OWN, ANSWERS.replace("PutObject", "GetObject"))), [("Maker", ANSWER, "Door")]),
+        ((function(), MADE, endpoint("s3", OWN.replace("PrincipalAccount", "ResourceAccount"))), [("Maker", ANSWER, "Door")]),
+        ((function(), MADE, endpoint("s3", OWN, ANSWERS)), []),
+        ((function(), MADE, endpoint("s3", OWN, BY_SERVICES)), []),
+        ((function(), MADE, endpoint("s3", ALL)), []),
+        ((function(), endpoint("s3", OWN)), []),
+    ],
+)
+def test_a_function_answers_cloudformation_in_a_bucket_of_aws(
+    resources: tuple[str, ...], expected: list[tuple[str, str, str]]
+) -> None:
+    """CloudFormation signs the address of the answer: it is no call of the account."""
+    assert ended(*resources) == expected
+
+
+def asking(*calls: str) -> str:
+    lines = [f"boto3.client('sqs').{call}(QueueUrl='https://sqs.us-west-2.amazonaws.com/123456789012/jobs')" for call in calls]
+    return function("\\n".join(["import boto3", "def handler(event, context):", *(f"    {line}" for line in lines)]))
+
+
+@pytest.mark.parametrize(
+    ("calls", "allowed", "shut"),
+    [
+        (["send_message", "purge_queue"], "'sqs:SendMessage'", True),
+        (["purge_queue", "send_message"], "'sqs:SendMessage'", True),
+        (["send_message", "purge_queue"], "['sqs:SendMessage', 'sqs:Purge*']", False),
+        (["send_message"], "'sqs:SendMessage'", False),
+    ],
+)
+def test_the_policy_of_an_endpoint_allows_each_call_of_a_function(calls: list[str], allowed: str, *, shut: bool) -> None:
+    door = endpoint("sqs", ALL.replace("Action: '*'", f"Action: {allowed}"))
+    assert ended(asking(*calls), door) == ([("Maker", "sqs", "Door")] if shut else [])

@@ -450,6 +450,7 @@ def test_nodes_reach_the_buckets_that_their_role_reads() -> None:
 
 
 HERE = {"StringEquals": {"aws:ResourceAccount": ref("AWS::AccountId")}}
+OURS = {"StringEquals": {"aws:PrincipalAccount": ref("AWS::AccountId")}}
 LAYERS = {**ALLOW, "Action": "s3:GetObject", "Resource": {"Fn::Sub": "arn:aws:s3:::prod-${AWS::Region}-starport-layer-bucket/*"}}
 
 
@@ -458,6 +459,8 @@ LAYERS = {**ALLOW, "Action": "s3:GetObject", "Resource": {"Fn::Sub": "arn:aws:s3
     [
         ([], [{**ALLOW, "Condition": HERE}], set()),
         (["ecr.api", "ecr.dkr"], [{**ALLOW, "Condition": HERE}], {("HP-REACH-001", "S3Endpoint")}),
+        (["ecr.api", "ecr.dkr"], [{**ALLOW, "Condition": OURS}], {("HP-REACH-001", "S3Endpoint")}),
+        (["ecr.api", "ecr.dkr"], [{**ALLOW, "Condition": OURS}, LAYERS], set()),
         (["ecr.api", "ecr.dkr"], [{**ALLOW, "Condition": HERE}, LAYERS], set()),
         (["ecr.api", "ecr.dkr"], [ALLOW], set()),
     ],
@@ -471,6 +474,17 @@ def test_who_pulls_images_in_a_closed_network_reads_their_layers_in_a_bucket_of_
     pull = {"Type": "AWS::IAM::RolePolicy", "Properties": properties}
     changes = {"S3Endpoint/PolicyDocument": policy(*policies), "Pull": pull}
     assert reached(edited(pulling, changes)) == found
+
+
+@pytest.mark.parametrize(("policies", "found"), [([{**ALLOW, "Condition": HERE}], 1), ([{**ALLOW, "Condition": HERE}, LAYERS], 0)])
+def test_layers_of_images_pass_the_endpoint_for_s3_where_their_registry_is_reached_over_the_internet(
+    policies: list[Template], found: int
+) -> None:
+    properties = {"RoleName": ref("Role"), "PolicyName": "pull", "PolicyDocument": policy(PULL)}
+    pull = {"Pull": {"Type": "AWS::IAM::RolePolicy", "Properties": properties}}
+    shut = edited(SLURM, {**pull, "S3Endpoint/PolicyDocument": policy(*policies)})
+    assert len(reached(shut)) == found
+    assert reached(edited(shut, {"Pull": REMOVED})) == set()
 
 
 PULL = {"Effect": "Allow", "Action": "ecr:BatchGetImage", "Resource": "arn:aws:ecr:us-west-2:123456789012:repository/train"}
