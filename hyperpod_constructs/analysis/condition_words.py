@@ -8,17 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from hyperpod_constructs._support.words import enumerated
+from hyperpod_constructs.analysis.condition_kinds import given_for
 from hyperpod_constructs.analysis.conditions import Context, holds, taken_apart
 from hyperpod_constructs.analysis.contexts import OF_ROLE, OF_SERVICE
 from hyperpod_constructs.analysis.documents import Written
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.policy_document import Statement, listed, statements_of
 from hyperpod_constructs.analysis.trust import is_assumed_by
-from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
 from hyperpod_constructs.facts.condition_keys import (
     ALWAYS,
     PAST,
-    TYPES,
     VALUES,
     Key,
     is_listed,
@@ -31,7 +30,7 @@ from hyperpod_constructs.facts.iam_actions import service_actions
 from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL, SESSION_TAGS
 from hyperpod_constructs.facts.policies import Kind
 from hyperpod_constructs.templates.globs import glob
-from hyperpod_constructs.templates.model import Resource, resource_of, target_of
+from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_bool, as_float, as_str, at, shown
 
 _Place = tuple[str | int, ...]
@@ -220,28 +219,12 @@ def _of_form(name: str, key: Key, value: Value) -> str | None:
         text = as_str(one)
         if text is not None and form and not _MARKS.search(text) and re.fullmatch(form, text) is None:
             return f"{name} is compared with {text!r}, and is {words}"
-        if isinstance(one, Reference) and _is_other(name, key, one):
-            return f"{name} is compared with {one!r}, which gives {_given(name)}"
+        given = given_for(name, key, one) if isinstance(one, Reference) else None
+        if given is not None:
+            return f"{name} is compared with {one!r}, which gives {given}"
     if name.lower() == "aws:sourceip" and _are_private(value):
         return f"{name} is the public address of the caller, or missing: it never is one of {shown(value)}"
     return None
-
-
-def _given(name: str) -> str:
-    return f"no {TYPES[name.lower()]}" if name.lower() in TYPES else "a name"
-
-
-def _service_of(type_: str) -> str:
-    """The service of a type, such as `AWS::EC2`."""
-    return type_.rpartition("::")[0]
-
-
-def _is_other(name: str, key: Key, reference: Reference) -> bool:
-    """Whether a reference gives the id of another type of resource, or a name for an ARN."""
-    target, wanted = target_of(reference), TYPES.get(name.lower())
-    if wanted is not None and target.type != wanted:
-        return _service_of(target.type) == _service_of(wanted)
-    return key.kind == "ARN" and reference.attribute in FORMS.get(target.type, ArnForm()).names
 
 
 def _are_private(value: Value) -> bool:

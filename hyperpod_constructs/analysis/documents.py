@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.arns import Arn
 from hyperpod_constructs.analysis.conditions import is_operator
 from hyperpod_constructs.analysis.embedded import values_in
@@ -220,9 +221,7 @@ def idle_words(one: Written) -> Iterator[str]:
         if unfit:
             yield f"{', '.join(unfit)} {'works' if len(unfit) == 1 else 'work'} on none of these resources"
     yield from (f"{shown(value)!r} is of AWS, whose ARN has no account" for value in statement.resources if _is_of_aws(value))
-    if one.kind is Kind.RESOURCE and one.resource.type in POLICIES_OF:
-        yield from _of_another(one)
-    elif not of_bucket:
+    if not of_bucket and one.resource.type not in POLICIES_OF:
         yield from longer_names(statement)
         yield from mistaken_targets(one.resource, statement)
 
@@ -265,14 +264,23 @@ def _are_of_no_resource(statement: Statement) -> bool:
     )
 
 
-def _of_another(one: Written) -> Iterator[str]:
-    """That a statement is for another resource than the one whose policy it is in."""
-    way, type_ = POLICIES_OF[one.resource.type]
+def of_others(one: Written) -> Iterator[tuple[str, tuple[str | int, ...]]]:
+    """That a statement is for other resources than those whose policy it is in: in words, with the place that says whose it is."""
+    way, type_ = POLICIES_OF.get(one.resource.type, ("", ""))
+    if one.kind is not Kind.RESOURCE or not way:
+        return
+    place = one.path if way == "." else (way.partition("/")[0],)
     found = list(ends(one.resource, way))
     owners = [owner for end in found if (owner := resource_of(end.value, type_)) is not None]
     patterns = [] if one.statement.excludes_resources else [Arn(pattern) for pattern in one.statement.resources]
-    if owners and len(owners) == len(found) and patterns and not any(map(partial(_may_be_of, patterns), owners)):
-        yield f"the policy is of {', '.join(owner.logical_id for owner in owners)}, and the statement is for another resource"
+    if not owners or len(owners) < len(found) or not patterns:
+        return
+    named = enumerated(owner.logical_id for owner in owners)
+    others = [other for one in patterns if (other := resource_of(one.value, type_)) is not None and other not in owners]
+    if not any(map(partial(_may_be_of, patterns), owners)):
+        yield f"the policy is of {named}, and the statement is for another resource", place
+    elif others:
+        yield f"the policy is of {named}, and the statement speaks of {enumerated(one.logical_id for one in others)} too", place
 
 
 def _may_be_of(patterns: Sequence[Arn], owner: Resource) -> bool:

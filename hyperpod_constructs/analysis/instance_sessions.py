@@ -11,15 +11,16 @@ from hyperpod_constructs.analysis.arns import Arn
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.policy_document import Statement, statements_of
 from hyperpod_constructs.facts.policies import DOCUMENTS
-from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import Value, parts_of
+from hyperpod_constructs.templates.dependencies import references
+from hyperpod_constructs.templates.documents import NESTED_STACK
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import Value, as_str
 
 _START = "ssm:StartSession"
 _CLUSTER, _DOCUMENT = "AWS::SageMaker::Cluster", "AWS::SSM::Document"
 _WITH_INSTANCES = (
     "AWS::AutoScaling::AutoScalingGroup",
     "AWS::Batch::ComputeEnvironment",
-    "AWS::CloudFormation::Stack",
     "AWS::EC2::EC2Fleet",
     "AWS::EC2::Instance",
     "AWS::EC2::LaunchTemplate",
@@ -33,13 +34,26 @@ _WITH_INSTANCES = (
 def mistaken_targets(resource: Resource, statement: Statement) -> Iterator[str]:
     """What is wrong with the targets of sessions by a document of the model, in words."""
     model = resource.template.model
-    if not model.complete or not model.resources(_CLUSTER) or model.resources(*_WITH_INSTANCES) or not _starts(statement):
+    if not model.complete or not model.resources(_CLUSTER) or _may_have_instances(model) or not _starts(statement):
         return
     targets = [one for one in statement.resources if not _is_document(one)]
-    own = any(resource_of(part, _DOCUMENT) for one in statement.resources for part in parts_of(one))
     alone = [one.raw for one in _statements(resource) if one.speaks_of(_START) is not False] == [statement.raw]
-    if own and alone and targets and all(map(_is_instance, targets)):
+    if _names_own(statement, model) and alone and targets and all(map(_is_instance, targets)):
         yield f"{_START} on instances of EC2: the templates have none, and the target of a node is the ARN of its cluster"
+
+
+def _may_have_instances(model: Model) -> bool:
+    """Whether a template has instances of EC2, or a nested stack is not known."""
+    return bool(model.resources(*_WITH_INSTANCES)) or any(one.nested is None for one in model.resources(NESTED_STACK))
+
+
+def _names_own(statement: Statement, model: Model) -> bool:
+    """Whether a statement names a document of the model, by a reference or by its name."""
+    named = model.resources(_DOCUMENT)
+    names = {f"document/{name}" for one in named if (name := as_str(one.get("Name"))) is not None}
+    return any(one in references(statement.resources) for one in named) or any(
+        _fields(one)[5] in names for one in statement.resources
+    )
 
 
 def _starts(statement: Statement) -> bool:

@@ -20,6 +20,7 @@ _ACCOUNT, _SERVICE = (
     (r"[a-z0-9.-]+\.amazon(aws)?\.com(\.cn)?", "a service such as s3.amazonaws.com"),
 )
 _ORGANIZATION = (r"o-[a-z0-9]{10,32}", "an organization such as o-a1b2c3d4e5")
+_REGION = (r"[a-z]{2}(-[a-z]+)+-\d+", "a region such as us-west-2")
 _CANNED = (
     *("private", "public-read", "public-read-write", "authenticated-read", "aws-exec-read"),
     *("bucket-owner-read", "bucket-owner-full-control", "log-delivery-write"),
@@ -30,7 +31,7 @@ VALUES: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys(("aws:principalorgid", "aws:resourceorgid", "aws:sourceorgid", "aws:vpceorgid"), _ORGANIZATION),
     **dict.fromkeys(("iam:passedtoservice", "iam:awsservicename", "aws:principalservicename"), _SERVICE),
     **dict.fromkeys(("aws:calledvia", "aws:calledviafirst", "aws:calledvialast"), _SERVICE),
-    "aws:requestedregion": (r"[a-z]{2}(-[a-z]+)+-\d+", "a region such as us-west-2"),
+    "aws:requestedregion": _REGION,
     "aws:sourcevpc": (r"vpc-[0-9a-f]+", "the id of a VPC"),
     "aws:sourcevpce": (r"vpce-[0-9a-f]+", "the id of an endpoint"),
     "kms:viaservice": (
@@ -113,6 +114,15 @@ def is_of_requests(name: str) -> bool:
     prefix = name.lower().partition(":")[0]
     session = any(key.name.lower() == name.lower() for key in keys_like(_GLOBAL))
     return name.lower().startswith(_TAGS) or (prefix != _GLOBAL and is_listed(prefix) and not session)
+
+
+def pseudo_parameters(name: str) -> tuple[str, ...] | None:
+    """The pseudo parameters that give a value of a key; `None` for a key that may have any text."""
+    if name.lower() in VALUES:
+        own = {_ACCOUNT: ("AWS::AccountId",), _REGION: ("AWS::Region",)}
+        return own.get(VALUES[name.lower()], ())
+    key = key_of(name)
+    return ("AWS::StackId",) if key is not None and key.kind == "ARN" else None
 
 
 @cache

@@ -20,7 +20,7 @@ from hyperpod_constructs.templates.model import target_of
 from hyperpod_constructs.templates.values import Reference
 
 _ARN = ("Arn", "ARN")
-_NO_ARN = ("Name", "Url", "Address", "DNSName", "DnsName", "Port", "Host")
+_NO_ARN = ("Name", "Url", "Address", "DNSName", "DnsName", "Endpoint", "Port", "Host")
 _ENDS = ("Id", "Arn", "Name")
 _EXAMPLES = tuple(f"arn:aws:sqs:us-east-1:123456789012:{end}" for end in ("a1", "a1/b1", "a1:b1", "a1/b1/c1"))
 _OTHERS = ("a", "ab1", "abc1234", "s3://ab1/cd1", "https://ab1.cd1/ef1")

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.arns import Arn, bucket_arn
+from hyperpod_constructs.analysis.condition_kinds import mistaken_pseudo_parameters
 from hyperpod_constructs.analysis.condition_words import caller_of, idle_conditions
-from hyperpod_constructs.analysis.documents import Written, documents, idle_words, refused_words, repeated_sids, written
+from hyperpod_constructs.analysis.documents import Written, documents, idle_words, of_others, refused_words, repeated_sids, written
 from hyperpod_constructs.analysis.iam import ROLE, aws_managed_name
 from hyperpod_constructs.analysis.open_policies import is_open, locks_out, open_permissions, open_statements
 from hyperpod_constructs.analysis.resource_policies import BUCKET_POLICY
@@ -56,6 +57,7 @@ def statements_do_something(one: Written) -> Iterator[Hit]:
     words = list(idle_words(one))
     if words:
         yield hit(one.resource, "; ".join(words), *one.path)
+    yield from (hit(one.resource, said, *place) for said, place in of_others(one))
 
 
 @warning(
@@ -69,7 +71,8 @@ def statements_do_something(one: Written) -> Iterator[Hit]:
     source=f"{_IAM}reference_policies_condition-keys.html",
 )
 def conditions_can_hold(one: Written) -> Iterator[Hit]:
-    for words, place in idle_conditions(one.statement, caller_of(one)):
+    found = (*mistaken_pseudo_parameters(one), *idle_conditions(one.statement, caller_of(one)))
+    for place, words in {place: words for words, place in found}.items():
         yield hit(one.resource, words, *one.path, *place)
 
 

@@ -15,8 +15,8 @@ from hyperpod_constructs.facts.pod_permissions import PODS
 from hyperpod_constructs.facts.role_calls import role_calls
 from hyperpod_constructs.templates.model import Model
 from tests.rules.catalogue.cases import Case, edited
-from tests.rules.catalogue.templates import KEPT, rules_of, slurm
-from tests.rules.catalogue.test_refused_calls import OBJECTS, STATEMENTS, TRUST, ZONE, allow, of_everybody, on_bucket
+from tests.rules.catalogue.templates import KEPT, findings, rules_of, slurm
+from tests.rules.catalogue.test_refused_calls import OBJECTS, ROOT, STATEMENTS, TRUST, ZONE, allow, of_everybody, on_bucket
 
 TRUSTED = {"Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"}, "Action": "sts:AssumeRole"}
 REFUSED, IDLE, NEVER = "HP-POL-001", "HP-POL-002", "HP-POL-006"
@@ -611,3 +611,63 @@ def test_a_trust_is_for_an_audience_of_its_provider(audience: str, taken: list[s
         "Publisher": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": trust}},
     }
     assert rules_of(edited(slurm(), edits)) == rules
+
+
+def when(key: str, value: Any, operator: str = "StringEquals") -> dict[str, Any]:
+    return {operator: {key: value}}
+
+
+SPACE, STORE = {"Type": "AWS::APS::Workspace"}, {"Type": "AWS::S3::Bucket", **KEPT}
+
+
+@pytest.mark.parametrize(
+    ("condition", "mistaken"),
+    [
+        (when("aws:SourceAccount", {"Ref": "AWS::Region"}), True),
+        (when("aws:SourceAccount", ["123456789012", {"Ref": "AWS::StackName"}]), True),
+        (when("aws:SourceAccount", {"Fn::GetAtt": ["Space", "Arn"]}), True),
+        (when("aws:SourceAccount", {"Ref": "Store"}), True),
+        (when("aws:PrincipalOrgID", {"Ref": "AWS::AccountId"}), True),
+        (when("aws:SourceArn", {"Ref": "AWS::AccountId"}, "ArnLike"), True),
+        (when("aws:SourceArn", {"Fn::GetAtt": ["Space", "PrometheusEndpoint"]}, "ArnEquals"), True),
+        (when("aws:SourceAccount", {"Ref": "AWS::AccountId"}), False),
+        (when("aws:SourceAccount", {"Ref": "Given"}), False),
+        (when("aws:SourceAccount", {"Ref": "Made"}), False),
+        (when("aws:SourceArn", {"Fn::GetAtt": ["Space", "Arn"]}, "ArnEquals"), False),
+        (when("aws:SourceArn", {"Ref": "AWS::StackId"}, "ArnEquals"), False),
+        (when("aws:ResourceTag/place", {"Ref": "AWS::Region"}), False),
+    ],
+)
+def test_conditions_compare_with_values_of_the_kind_of_their_key(condition: dict[str, Any], *, mistaken: bool) -> None:
+    made = {"Type": "Custom::Account", "Properties": {"ServiceToken": "arn:aws:lambda:us-west-2:123456789012:function:f"}}
+    given = {**topic_policy(condition, {"Service": "aps.amazonaws.com"}), "Space": SPACE, "Store": STORE, "Made": made}
+    template = edited({**slurm(), "Parameters": {"Given": {"Type": "String", "Default": "123456789012"}}}, given)
+    assert ("HP-POL-006" in rules_of(template, rules="HP-POL")) is mistaken
+
+
+def queues(owners: list[str], *named: str) -> dict[str, Any]:
+    """A policy of some queues whose statements name others."""
+    statements = [
+        {
+            "Effect": "Allow",
+            "Principal": ROOT,
+            "Action": "sqs:SendMessage",
+            "Resource": [{"Fn::GetAtt": [one, "Arn"]} for one in named],
+        }
+        for _ in range(2)
+    ]
+    given = {"Queues": [{"Ref": one} for one in owners], "PolicyDocument": {"Version": "2012-10-17", "Statement": statements}}
+    return {"Access": {"Type": "AWS::SQS::QueuePolicy", "Properties": given}, **{one: {"Type": "AWS::SQS::Queue"} for one in "AB"}}
+
+
+@pytest.mark.parametrize(
+    ("owners", "named", "found"), [(["A"], "AB", 1), (["A"], "B", 1), (["A", "B"], "AB", 0), (["A", "B"], "A", 0), (["A"], "A", 0)]
+)
+def test_the_policy_of_a_queue_speaks_of_no_other_queue(owners: list[str], named: str, found: int) -> None:
+    assert len([one for one in findings(edited(slurm(), queues(owners, *named))) if one.rule == IDLE]) == found
+
+
+@pytest.mark.parametrize(("named", "rules"), [("shell", [IDLE]), ("other", [])])
+def test_sessions_are_those_of_a_document_that_is_written_by_its_name(named: str, rules: list[str]) -> None:
+    changes = {**starting("ec2:{}:instance/*", named), "Session/Name": "shell"}
+    assert rules_of(edited(slurm(), changes), rules="HP-POL") == rules
