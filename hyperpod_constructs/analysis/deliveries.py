@@ -275,14 +275,14 @@ def _refused(found: Iterable[Delivery]) -> Iterator[Refused]:
 
 
 def _at(delivery: Delivery) -> Refused:
-    """A refused delivery at the policy that is meant for it: of its service, of its source, or the only one."""
+    """A refused delivery at the policy that is meant for it: of its source, of its service, or the only one."""
     sure = [one for one in delivery.admissions if one.sure]
     caller, call = delivery.caller, delivery.call
     shut = [one for one in sure if one.denies(caller, call)]
     of_service = [one for one in sure if one.speaks_to(caller)]
     of_source = [one for one in sure if any(_speaks_of(each, call) for each in one.layer.statements if _may_allow(each))]
     only = sure if delivery.facts.to != "lambda" else []
-    for found in (shut, of_service, of_source, only, delivery.others):
+    for found in (shut, of_source, of_service, only, delivery.others):
         if found:
             return Refused(delivery, found[0].resource, found[0].path)
     return Refused(delivery, delivery.sender, delivery.path)

@@ -334,3 +334,15 @@ def test_a_bucket_for_flow_logs_is_looked_at_first() -> None:
 def test_actions_of_another_service_in_the_policy_of_a_key_are_one_mistake() -> None:
     found = findings(edited(BASE, {"Key/KeyPolicy/Statement/1/Action": ["sns:Publish"]}))
     assert [one.rule for one in found if one.resource == "Key"] == ["HP-KEY-002"]
+
+
+def test_the_permission_for_the_source_is_the_wrong_one() -> None:
+    """Another rule has a permission for the right service."""
+    nightly = {"ScheduleExpression": "rate(1 day)", "Targets": [{"Id": "function", "Arn": att("Function")}]}
+    other = {
+        "Night": {"Type": "AWS::Events::Rule", "Properties": nightly},
+        "NightInvoke": permission("events.amazonaws.com", att("Night")),
+    }
+    assert rules_of(edited(BASE, other)) == []
+    (found,) = findings(edited(BASE, {**other, "Invoke/Principal": "sns.amazonaws.com"}))
+    assert (found.rule, found.resource) == ("HP-DLV-002", "Invoke")
