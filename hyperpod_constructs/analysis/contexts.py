@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.templates.values import ABSENT, Value
 
-_OF_PEOPLE = (
+OF_PEOPLE = (
     "aws:federatedprovider",
     "aws:multifactorauthage",
     "aws:multifactorauthpresent",
@@ -20,6 +20,7 @@ _OF_PEOPLE = (
     "saml:iss",
     "sts:externalid",
 )
+"""The keys of calls of people, and of others from outside of AWS."""
 
 _OF_PLACES = ("aws:sourcevpc", "aws:sourcevpce", "aws:vpcsourceip")
 _OF_PRINCIPALS = ("aws:principalaccount", "aws:principalarn", "aws:principalorgid", "aws:principalorgpaths")
@@ -27,14 +28,14 @@ OF_OWNER = ("aws:resourceaccount", "s3:resourceaccount")
 """The keys with the account of what is called."""
 
 OF_SERVICE: Context = {
-    **dict.fromkeys((*_OF_PEOPLE, *_OF_PLACES, *_OF_PRINCIPALS), ABSENT),
+    **dict.fromkeys((*OF_PEOPLE, *_OF_PLACES, *_OF_PRINCIPALS), ABSENT),
     "aws:principalisawsservice": "true",
     "aws:securetransport": "true",
 }
 """The keys when a service calls as itself, as when it assumes a role; it may name itself by `aws:SourceArn`."""
 
 OF_ROLE: Context = {
-    **dict.fromkeys(_OF_PEOPLE, ABSENT),
+    **dict.fromkeys(OF_PEOPLE, ABSENT),
     "aws:principalisawsservice": "false",
     "aws:principaltype": "AssumedRole",
     "aws:securetransport": "true",

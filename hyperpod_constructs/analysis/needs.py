@@ -24,7 +24,7 @@ from hyperpod_constructs.analysis.iam import ROLE, RoleFacts, role_facts
 from hyperpod_constructs.analysis.kubernetes import EksCluster, cni_has_own_role, eks_clusters, joined
 from hyperpod_constructs.analysis.node_places import BUCKET, Used, arn_at, keys_of_volumes, used_by, used_by_any
 from hyperpod_constructs.analysis.node_roles import RoleUse, cluster_roles, meant_for_nodes, role_uses
-from hyperpod_constructs.analysis.policy_document import Call
+from hyperpod_constructs.analysis.policy_document import Call, Statement
 from hyperpod_constructs.analysis.refusals import Cause, Refusal, refusal
 from hyperpod_constructs.analysis.resource_policies import key_of
 from hyperpod_constructs.analysis.role_calls import Called, called
@@ -37,7 +37,7 @@ from hyperpod_constructs.facts.permissions import Place, Task
 from hyperpod_constructs.facts.pod_permissions import CONFIGURED, PODS
 from hyperpod_constructs.facts.role_calls import OUTSIDE
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, at, shown
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_str, at, shown
 from hyperpod_constructs.templates.values import joined as joined_parts
 
 _OTHER_NODES = ("AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::Instance", "AWS::EKS::FargateProfile", "AWS::EKS::Nodegroup")
@@ -88,12 +88,25 @@ def refused_at(model: Model) -> dict[Resource, list[Refused]]:
 
 
 def mistakes_at(model: Model) -> dict[Resource, list[Refused]]:
-    """The same by mistake: roles that have a policy in common and lack the same there are one, at the first of them."""
+    """The same by mistake: roles that have a policy in common and lack the same there are one, at that policy."""
     found: dict[Resource, list[Refused]] = {}
     for place, calls in refused_at(model).items():
         first = next((other for other, known in found.items() if _are_one(known, calls)), place)
         found[first] = [*found.get(first, ()), *calls]
-    return found
+    return {_policy_of(place, calls): calls for place, calls in found.items()}
+
+
+def _policy_of(place: Resource, calls: Sequence[Refused]) -> Resource:
+    """The policy that several roles have in common, if it alone is for the service of their calls; else the place."""
+    services = {one.refusal.call.action.partition(":")[0] for one in calls}
+    roles = list({one.need.facts.role: one.need.facts for one in calls}.values())
+    shared = [one for one in roles[0].policies if all(one.resource in {each.resource for each in role.policies} for role in roles)]
+    meant = [one.resource for one in shared if any(_is_for(each, services) for each in one.statements)]
+    return meant[0] if len(roles) > 1 and len(meant) == 1 else place
+
+
+def _is_for(statement: Statement, services: Iterable[str]) -> bool:
+    return any((as_str(action) or "").lower().startswith(f"{one}:") for action in statement.actions for one in services)
 
 
 def _are_one(some: Sequence[Refused], others: Sequence[Refused]) -> bool:
@@ -138,8 +151,7 @@ def needs(model: Model) -> Iterator[Need]:
     for one in (*called(model), *api_called(model)):
         yield from _of_call(one)
     for session in session_calls(model):
-        user = f"the role of nodes with sessions of {session.document.logical_id}"
-        yield from _simple(user, session.role, session.task, session.arn)
+        yield from _simple(session.user, session.role, session.task, session.arn)
     for role in model.resources(ROLE):
         yield from _granted(role)
 
@@ -193,8 +205,9 @@ def _of_karpenter(role: Resource, cluster: Cluster) -> Iterator[Need]:
     }
     user = f"the cluster role of {cluster.resource.logical_id}"
     for task in facts.KARPENTER:
+        via = through("sagemaker", role) if task.by_service else {}
         for arn in places[task.on]:
-            yield from _simple(user, role, task, arn)
+            yield from _simple(user, role, replace(task, context={**via, **task.context}), arn)
 
 
 def _of_control_planes(model: Model) -> Iterator[Need]:

@@ -73,11 +73,14 @@ TOGETHER = (
         ("ecr:BatchCheckLayerAvailability", "ecr:GetAuthorizationToken", "ecr:PutImage"),
     ),
     Together("pull an image", ("ecr:GetDownloadUrlForLayer",), ("ecr:BatchGetImage", "ecr:GetAuthorizationToken")),
+    Together("query metrics", ("aps:GetLabels",), ("aps:QueryMetrics",)),
+    Together("query metrics", ("aps:GetSeries",), ("aps:QueryMetrics",)),
 )
 """Tasks whose actions are allowed together (as of 2026-11-27).
 
-Sources: https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-push-iam.html and
-https://docs.aws.amazon.com/AmazonECR/latest/userguide/repository-policy-examples.html
+Sources: https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-push-iam.html,
+https://docs.aws.amazon.com/AmazonECR/latest/userguide/repository-policy-examples.html and
+https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-and-IAM.html
 """
 
 

@@ -257,17 +257,33 @@ ADDRESSES = next(task for task in NODES if task.on is Place.INTERFACES_OF_PODS)
 """What nodes do whose role gives pods their addresses."""
 
 _SESSIONS = "https://docs.aws.amazon.com/systems-manager/latest/userguide/getting-started-create-iam-instance-profile.html"
-OF_SESSIONS: Mapping[str, Task] = {
-    "cloudWatchLogGroupName": Task(
-        words="write the lines of sessions",
-        actions=("logs:CreateLogStream", "logs:PutLogEvents", "logs:DescribeLogGroups", "logs:DescribeLogStreams"),
-        on=Place.ANYWHERE,
-        source=_SESSIONS,
+OF_SESSIONS: Mapping[str, tuple[Task, ...]] = {
+    "cloudWatchLogGroupName": (
+        Task(
+            words="write the lines of sessions",
+            actions=("logs:CreateLogStream", "logs:PutLogEvents"),
+            on=Place.LOG_GROUP,
+            source=_SESSIONS,
+        ),
+        Task(
+            words="write the lines of sessions",
+            actions=("logs:DescribeLogGroups", "logs:DescribeLogStreams"),
+            on=Place.ANYWHERE,
+            source=_SESSIONS,
+        ),
     ),
-    "s3BucketName": Task(words="keep sessions in their bucket", actions=("s3:PutObject",), on=Place.ANYWHERE, source=_SESSIONS),
-    "kmsKeyId": Task(words="decrypt sessions", actions=("kms:Decrypt",), on=Place.ANYWHERE, source=_SESSIONS),
+    "s3BucketName": (Task(words="keep sessions in their bucket", actions=("s3:PutObject",), on=Place.ANYWHERE, source=_SESSIONS),),
+    "kmsKeyId": (Task(words="decrypt sessions", actions=("kms:Decrypt",), on=Place.ANYWHERE, source=_SESSIONS),),
 }
 """What nodes do for sessions, by the setting of the document that asks for it (as of 2026-11-27)."""
+
+STARTING = Task(
+    words="start encrypted sessions",
+    actions=("kms:GenerateDataKey",),
+    on=Place.ANYWHERE,
+    source="https://docs.aws.amazon.com/systems-manager/latest/userguide/getting-started-restrict-access-quickstart.html",
+)
+"""What those do who start sessions with a key (as of 2026-11-29)."""
 
 OF_ENCRYPTED: Mapping[str, tuple[str, ...]] = {
     "kinesis:GetRecords": _READ,

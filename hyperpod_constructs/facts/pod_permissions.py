@@ -10,7 +10,6 @@ from hyperpod_constructs.facts.addons import (
     EFS_CSI,
     EXTERNAL_DNS,
     FSX_CSI,
-    KEY_ACTIONS,
     LOOK_AT_CLUSTER,
     OBSERVABILITY,
     S3_CSI,
@@ -88,14 +87,10 @@ PODS: Mapping[str, tuple[Task, ...]] = {
         ),
         Task(
             words="make volumes with a key of yours",
-            actions=(
-                *(action for action in KEY_ACTIONS if "*" not in action),
-                "kms:ReEncryptFrom",
-                "kms:ReEncryptTo",
-            ),
+            actions=("kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext"),
             on=Place.ANYWHERE,
             chosen=True,
-            source=f"{_EKS}ebs-csi.html",
+            source="https://docs.aws.amazon.com/ebs/latest/userguide/ebs-encryption-requirements.html",
         ),
         Task(
             words="make volumes with a key of yours",

@@ -114,7 +114,7 @@ def features_work(model: Model) -> Iterator[Hit]:
     refusing = refused_at(model)
     for role, found in grouped((one.role, one) for one in unfinished(model)).items():
         if role not in refusing:
-            words = " and to ".join(one.words for one in found)
+            words = " and to ".join(dict.fromkeys(one.words for one in found))
             missing = dict.fromkeys(action for one in found for action in one.missing)
             yield hit(role, f"the role may begin to {words}, and not end it: missing {', '.join(missing)}")
 

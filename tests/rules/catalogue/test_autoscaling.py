@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from tests.rules.catalogue.cases import REMOVED, Case, edited
-from tests.rules.catalogue.templates import CHART, KEPT, Template, eks, rules_of
+from tests.rules.catalogue.templates import CHART, KEPT, Template, eks, findings, rules_of
+from tests.rules.catalogue.test_refused_calls import ROOT, allow
 
 
 def manifest(*objects: Any) -> Template:
@@ -130,3 +131,25 @@ def test_what_only_the_deployment_knows_is_not_judged() -> None:
 
 def test_a_limit_of_a_resource_that_no_type_has_holds_nobody() -> None:
     assert rules_of(edited(SCALED, {"Pool": node_pool(limits={"aws.amazon.com/neuron": 0, "cpu": "1e3", "pods": 1})})) == []
+
+
+@pytest.mark.parametrize(("via", "rules"), [("ec2", ["HP-PERM-002"]), ("sagemaker", [])])
+def test_grants_for_the_volumes_of_new_nodes_are_made_by_sagemaker(via: str, rules: list[str]) -> None:
+    condition = {"StringLike": {"kms:ViaService": {"Fn::Sub": f"{via}.${{AWS::Region}}.amazonaws.com"}}}
+    use = allow(["kms:CreateGrant", "kms:DescribeKey"], {"Fn::GetAtt": ["Key", "Arn"]}, Condition=condition)
+    document = {"Version": "2012-10-17", "Statement": [allow("sagemaker:Batch*ClusterNodes"), use]}
+    key = {
+        "Type": "AWS::KMS::Key",
+        **KEPT,
+        "Properties": {"EnableKeyRotation": True, "KeyPolicy": {"Statement": [{**allow("kms:*"), "Principal": ROOT}]}},
+    }
+    changes = {
+        "Key": key,
+        "ScalingRole/ManagedPolicyArns": REMOVED,
+        "ScalingRole/Policies": [{"PolicyName": "scale", "PolicyDocument": document}],
+        f"{GPU}/InstanceStorageConfigs": [
+            {"EbsVolumeConfig": {"VolumeSizeInGB": 500, "VolumeKmsKeyId": {"Fn::GetAtt": ["Key", "Arn"]}}}
+        ],
+    }
+    found = [one for one in findings(edited(SCALED, changes)) if one.resource == "ScalingRole"]
+    assert [one.rule for one in found if one.rule.startswith("HP-PERM")] == rules

@@ -162,7 +162,7 @@ def test_sessions_of_pods_have_the_tags_of_their_association(tags: dict[str, str
 
 @pytest.mark.parametrize(("value", "rules"), [("true", []), ("false", ["HP-PERM-002"])])
 def test_volumes_take_grants_for_aws(value: str, rules: list[str]) -> None:
-    use = ["kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"]
+    use = ["kms:Decrypt", "kms:GenerateDataKeyWithoutPlaintext", "kms:DescribeKey"]
     grants = {
         "Effect": "Allow",
         "Action": "kms:CreateGrant",

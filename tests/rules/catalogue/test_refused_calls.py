@@ -390,3 +390,67 @@ def test_interfaces_are_made_from_outside_the_network(operator: str, rules: list
 def test_a_role_that_denies_what_it_allows(denied: str, rules: list[str]) -> None:
     writes = {f"{STATEMENTS}/4": allow("s3:PutObject", OBJECTS), f"{STATEMENTS}/5": {**allow(denied, OBJECTS), "Effect": "Deny"}}
     assert rules_of(edited(SLURM, writes)) == rules
+
+
+def names(group: str) -> list[Template]:
+    """What nodes may do with the lines of sessions, in a group."""
+    logs = [
+        {"Fn::Sub": f"arn:aws:logs:${{AWS::Region}}:${{AWS::AccountId}}:log-group:{group}:{end}"} for end in ("*", "log-stream:*")
+    ]
+    writing = allow(["logs:CreateLogStream", "logs:PutLogEvents", "logs:DescribeLogStreams"], logs)
+    return [writing, allow("logs:DescribeLogGroups")]
+
+
+@pytest.mark.parametrize(
+    ("group", "rules"), [("/sessions", []), ("/ses*", []), ("/aws/sagemaker/Clusters/*", [FEATURE]), ("/session", [FEATURE])]
+)
+def test_the_lines_of_sessions_are_those_of_their_group(group: str, rules: list[str]) -> None:
+    changes = {f"{STATEMENTS}/{4 + index}": one for index, one in enumerate(names(group))}
+    logs = {"Type": "AWS::Logs::LogGroup", "Properties": {"LogGroupName": "/sessions", "RetentionInDays": 30}}
+    sessions_ = sessions(cloudWatchLogGroupName={"Ref": "Lines"})
+    assert rules_of(edited(SLURM, {**changes, "Lines": logs, "Sessions": sessions_}), rules="HP-PERM") == rules
+
+
+WITH_FACTOR = {"Condition": {"Bool": {"aws:MultiFactorAuthPresent": "true"}}}
+
+
+@pytest.mark.parametrize(
+    ("statements", "found"),
+    [
+        ([], ["People"]),
+        ([allow("kms:Decrypt", {"Fn::GetAtt": ["Key", "Arn"]})], ["People"]),
+        ([allow("kms:GenerateDataKey", {"Fn::GetAtt": ["Other", "Arn"]})], ["People"]),
+        ([allow("kms:GenerateDataKey", {"Fn::GetAtt": ["Key", "Arn"]})], []),
+        ([allow("kms:GenerateDataKey*", {"Fn::GetAtt": ["Key", "Arn"]}, **WITH_FACTOR)], []),
+    ],
+)
+def test_who_starts_encrypted_sessions_makes_a_data_key(statements: list[Template], found: list[str]) -> None:
+    document = {"Fn::Sub": "arn:aws:ssm:${AWS::Region}:${AWS::AccountId}:document/${Sessions}"}
+    start = allow("ssm:StartSession", [{"Fn::GetAtt": ["Cluster", "ClusterArn"]}, document], **WITH_FACTOR)
+    trust = {"Effect": "Allow", "Principal": ROOT, "Action": "sts:AssumeRole"}
+    people = {
+        "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [trust]},
+        "Policies": [{"PolicyName": "start", "PolicyDocument": {"Version": "2012-10-17", "Statement": [start, *statements]}}],
+    }
+    own = {**allow("kms:*"), "Principal": ROOT}
+    changes = {
+        "Key": key(own),
+        "Other": key(own),
+        "Sessions": sessions(kmsKeyId={"Fn::GetAtt": ["Key", "Arn"]}),
+        "People": {"Type": "AWS::IAM::Role", "Properties": people},
+        f"{STATEMENTS}/4": allow("kms:Decrypt", {"Fn::GetAtt": ["Key", "Arn"]}),
+    }
+    assert [one.resource for one in findings(edited(SLURM, changes)) if one.rule.startswith("HP-PERM")] == found
+
+
+@pytest.mark.parametrize(
+    ("actions", "rules"),
+    [
+        (["aps:GetSeries", "aps:GetLabels"], [FEATURE]),
+        (["aps:GetLabels"], [FEATURE]),
+        (["aps:Get*", "aps:QueryMetrics"], []),
+        (["aps:QueryMetrics"], []),
+    ],
+)
+def test_who_looks_at_the_labels_of_metrics_queries_them(actions: list[str], rules: list[str]) -> None:
+    assert rules_of(edited(SLURM, {f"{STATEMENTS}/4": allow(actions)}), rules="HP-PERM") == rules
