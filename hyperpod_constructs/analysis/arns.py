@@ -30,7 +30,7 @@ from hyperpod_constructs.templates.values import (
 _BUCKET, _ATTACHMENT = "AWS::S3::Bucket", "AWS::SecretsManager::SecretTargetAttachment"
 _REGION, _ACCOUNT, _LAST = 3, 4, 5  # fields of an ARN
 _PARTITION = re.compile(r"^arn:aws(-[a-z-]+)?:")
-_OF_BUCKETS = "arn:aws:s3:::"
+_OF_BUCKETS, _LOG_GROUP = "arn:aws:s3:::", ":log-group:"
 _WITH_IDS = ("arn:aws:ec2:", "arn:aws:eks:", "arn:aws:kms:", "arn:aws:sagemaker:")
 _MADE = "\ue000"
 """Stands around the part of a made name that no literal has."""
@@ -230,14 +230,14 @@ def _merged(parts: Sequence[object]) -> list[object]:
 
 
 def _segmented(parts: Sequence[object]) -> Iterator[object]:
-    """Parts in which an unknown one is a segment: a whole field of an ARN, an id of EC2, or what is between two hyphens in the
-    name of a bucket, such as a region."""
+    """Parts in which an unknown one is a segment: a whole field of an ARN that is no name of a log group, an id of EC2, or what is
+    between two hyphens in the name of a bucket, such as a region."""
     ids = bool(parts) and str(parts[0]).startswith(_WITH_IDS)
     bucket = bool(parts) and str(parts[0]).startswith(_OF_BUCKETS)
     for index, part in enumerate(parts):
         before = parts[index - 1] if index else ""
         after = parts[index + 1] if index + 1 < len(parts) else ""
-        field = str(before).endswith(":") and str(after).startswith(":")
+        field = str(before).endswith(":") and str(after).startswith(":") and not str(before).endswith(_LOG_GROUP)
         name = ids and str(before).endswith("/") and after == ""
         bucket = bucket and "/" not in str(before)
         inner = bucket and str(before).endswith("-") and str(after).startswith("-")

@@ -431,6 +431,35 @@ def test_a_reference_of_another_kind_does_not_hide_that_of_its_neighbour() -> No
     assert {one.rule for one in check(model)} >= {"HP-REF-012", "HP-POL-001"}
 
 
+def test_a_function_whose_log_group_has_a_wrong_name_is_one_finding() -> None:
+    """The role may write into the group, whatever it is called."""
+    trust = {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
+    write = {
+        "Effect": "Allow",
+        "Action": ["logs:CreateLogStream", "logs:PutLogEvents"],
+        "Resource": {"Fn::GetAtt": ["Lines", "Arn"]},
+    }
+    role = {
+        "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [trust]},
+        "Policies": [{"PolicyName": "write", "PolicyDocument": {"Version": "2012-10-17", "Statement": [write]}}],
+    }
+    code = {"ZipFile": "def handler(event, context):\n    return 1\n"}
+    function = {
+        "FunctionName": "reviewer",
+        "Runtime": "python3.13",
+        "Handler": "index.handler",
+        "Role": {"Fn::GetAtt": ["Writer", "Arn"]},
+    }
+    resources = {
+        "Lines": {"Type": "AWS::Logs::LogGroup", "Properties": {"LogGroupName": "/aws/lambda/reviewer", "RetentionInDays": 30}},
+        "Writer": {"Type": "AWS::IAM::Role", "Properties": role},
+        "Reviewer": {"Type": "AWS::Lambda::Function", "DependsOn": "Lines", "Properties": {**function, "Code": code}},
+    }
+    assert findings({"Resources": resources}) == []
+    wrong = edited({"Resources": resources}, {"Lines/LogGroupName": "/aws/lambda/reviewers"})
+    assert [one.resource for one in findings(wrong)] == ["Lines"]
+
+
 def test_an_output_that_is_wrong_in_several_nested_stacks_is_one_finding() -> None:
     target = {"FileSystemId": "fs-0123456789abcdef0", "SecurityGroups": ["sg-0123456789abcdef0"], "SubnetId": {"Ref": "Subnet"}}
     mount = {"Target": {"Type": "AWS::EFS::MountTarget", "Properties": target}}
