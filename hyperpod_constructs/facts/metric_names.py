@@ -67,10 +67,11 @@ https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-services-clou
 """
 
 
-WHOLE_FAMILIES: Mapping[str, tuple[str, ...]] = {"ContainerInsights": ("cluster_",)}
-"""The first parts of names of which `metrics.tsv` has all, in namespaces that may have other metrics (as of 2026-11-28).
+WHOLE_FAMILIES: Mapping[str, tuple[str, ...]] = {CLUSTERS: ("cluster_",), "ContainerInsights": ("cluster_", "hyperpod_")}
+"""The first parts of names of which `metrics.tsv` has all, in namespaces that may have other metrics (as of 2026-11-29).
 
-Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-metrics-enhanced-EKS.html
+Sources: https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-slurm-metrics.html and
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-metrics-enhanced-EKS.html
 """
 
 
@@ -216,6 +217,16 @@ The id of a HyperPod cluster is the last part of its ARN, which no reference giv
 
 Sources: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-services-cloudwatch-metrics.html and
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html
+"""
+
+ID_STARTS: Mapping[str, str] = {
+    "FileSystemId": "fs-",
+    "NatGatewayId": "nat-",
+    "TransitGateway": "tgw-",
+}
+"""How ids in dimensions begin.
+
+Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/resource-ids.html
 """
 
 FILE_SYSTEMS: Mapping[str, str] = {"AWS/EFS": "AWS::EFS::FileSystem", "AWS/FSx": "AWS::FSx::FileSystem"}

@@ -2,8 +2,10 @@
 
 Sources: https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html,
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html,
-https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html and
-https://docs.aws.amazon.com/efs/latest/ug/efs-metrics.html
+https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html, https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/fsx-openzfs-metrics.html,
+https://docs.aws.amazon.com/efs/latest/ug/efs-metrics.html,
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Synthetics_Canaries_metrics.html and
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-metrics-enhanced-EKS.html
 """
 
 from __future__ import annotations
@@ -21,10 +23,18 @@ https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Aurora.AuroraMonito
 """
 
 PERCENTAGES: Mapping[str, tuple[str, ...]] = {
-    "AWS/RDS": ("CPUUtilization",),
-    "AWS/EC2": ("CPUUtilization",),
-    "AWS/FSx": ("CPUUtilization", "MemoryUtilization"),
+    "AWS/RDS": ("ACUUtilization", "BurstBalance", "CPUUtilization", "EBSByteBalance%", "EBSIOBalance%"),
+    "AWS/EC2": ("CPUUtilization", "EBSByteBalance%", "EBSIOBalance%"),
+    "AWS/FSx": (
+        *("CPUUtilization", "DiskThroughputBalance", "FileServerCacheHitRatio", "FileServerDiskIopsBalance"),
+        *("FileServerDiskThroughputBalance", "MemoryUtilization", "StorageCapacityUtilization"),
+    ),
     "AWS/EFS": ("PercentIOLimit",),
+    "CloudWatchSynthetics": ("SuccessPercent",),
+    "ContainerInsights": (
+        *("node_cpu_utilization", "node_filesystem_utilization", "node_gpu_memory_utilization", "node_gpu_utilization"),
+        *("node_memory_utilization", "pod_gpu_utilization"),
+    ),
 }
 """Metrics in percent of what there is. A limit that is provisioned is passed by bursts, so its utilization has no end."""
 

@@ -11,15 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from hyperpod_constructs.analysis.alone import types_of_users
+from hyperpod_constructs.analysis.own_names import nobodys
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.schema.violation import Path, listed, nearest, quoted
-from hyperpod_constructs.analysis.texts.reading import known
+from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.metric_names import (
     DIMENSION_VALUES,
     EACH_MINUTE,
     FILE_SYSTEMS,
+    ID_STARTS,
     MINUTE,
     OTHER_NAMESPACES,
     PART_NAMES,
@@ -186,12 +188,24 @@ def _values(asked: Asked) -> list[Slip]:
         if isinstance(given, Reference):
             message = _wrong(asked.namespace or "", name, given)
         else:
-            message = _no_part(asked, name, known(given)) or _no_name(asked, name, known(given))
+            message = _no_form(name, spelled(given)) or _no_part(asked, name, known(given)) or _no_name(asked, name, known(given))
         if message is not None:
             says, meant = message
             place = (*asked.path, "Dimensions", index, "Value")
             found.append(Slip(f"the dimension {name} is {quoted(given)}, {says}", meant, place, given, dead=True))
     return found
+
+
+def _no_form(name: str, given: str | None) -> tuple[str, str] | None:
+    """The beginning of a value, where that of a name, an id or an ARN is another."""
+    if not given or given.startswith(HOLE):
+        return None
+    start = "arn:" if name.endswith("Arn") else ID_STARTS.get(name)
+    if start is not None and not given.startswith(start):
+        return f"which does not begin with {start}", f"{start}…"
+    if start is None and name in DIMENSION_VALUES and given.startswith("arn:"):
+        return "an ARN", f"the {'id' if name.endswith('Id') else 'name'} of {listed(DIMENSION_VALUES[name])}"
+    return None
 
 
 def _no_part(asked: Asked, name: str, given: str | None) -> tuple[str, str] | None:
@@ -211,16 +225,21 @@ def _no_name(asked: Asked, name: str, given: str | None) -> tuple[str, str] | No
     types = DIMENSION_VALUES.get(name, {})
     others = asked.model.resources(*types) if asked.model is not None and given and types else ()
     named = [(one, known(one.get(key)) if key else None) for one in others for key in (_name_key(one),)]
-    if not given or any(own == given for _, own in named):
-        return None
+    same = next((one for one, own in named if own == given), None)
+    if not given or same is not None:
+        is_other = same is not None and name.endswith("Id") and not types[same.type]
+        return (f"the name of {same.logical_id}", "its id") if same is not None and is_other else None
     for one, own in named:
         if one.logical_id == given and _name_key(one) and (own or one.get(_name_key(one)) is ABSENT):
             right = (types[one.type] or ("Ref",))[0]
             return "the logical id of a resource", f"!Ref {given}" if right == "Ref" else f"!GetAtt {given}.{right}"
-    near = typo_of(given, [own for _, own in named if own]) or next(
-        (own for _, own in named if own and (own.startswith(f"{given}-") or own.endswith(f"-{given}"))), None
-    )
-    return None if near is None else (f"and the nearest name is {near}", near)
+    names = [own for _, own in named if own]
+    near = typo_of(given, names) or next((own for own in names if own.startswith(f"{given}-") or own.endswith(f"-{given}")), None)
+    if near is not None:
+        return f"and the nearest name is {near}", near
+    if asked.model is None or not nobodys(asked.model, given, (one.get(_name_key(one)) for one in others)):
+        return None
+    return f"which no {' or '.join(dict.fromkeys(one.type for one in others))} of the templates is called", listed(names)
 
 
 def _name_key(resource: Resource) -> str:

@@ -54,6 +54,11 @@ def _never_above(operator: str, limit: float, most: float) -> bool:
     return (operator == "GreaterThanThreshold" and limit >= most) or (operator == "GreaterThanOrEqualToThreshold" and limit > most)
 
 
+def _always_below(operator: str, limit: float, most: float) -> bool:
+    """Whether all that is at most so large crosses a limit."""
+    return (operator == "LessThanThreshold" and limit > most) or (operator == "LessThanOrEqualToThreshold" and limit >= most)
+
+
 def _told(alarm: Resource, message: str, allowed: str) -> Slip:
     return Slip(message, allowed, ("Threshold",), alarm.get("Threshold"), dead=True)
 
@@ -95,10 +100,13 @@ def _of_a_fraction(alarm: Resource, found: Watched, operator: str) -> Slips:
 
 
 def _above_all(alarm: Resource, found: Watched, operator: str) -> Slips:
-    """A limit that no value reaches."""
+    """A limit that no value reaches, or that a percentage always keeps."""
     limit, name, of_values = found.limit or 0.0, found.name, found.statistic in OF_VALUES or found.statistic.startswith("p")
-    if name in PERCENTAGES.get(found.namespace, ()) and of_values and _never_above(operator, limit, _HUNDRED):
+    in_percent = of_values and name in PERCENTAGES.get(found.namespace, ())
+    if in_percent and _never_above(operator, limit, _HUNDRED):
         yield _told(alarm, f"{name} is a percentage, and never above {limit:g}", "a threshold below 100")
+    elif in_percent and _always_below(operator, limit, _HUNDRED):
+        yield _told(alarm, f"{name} is a percentage, and always below {limit:g}", "a threshold of at most 100")
     elif name in ONE_EACH.get(found.namespace, ()) and of_values and _never_above(operator, limit, 1.0):
         message = f"{name} is 1 or 0 for each call: the statistic {found.statistic} is never above {limit:g}"
         yield _told(alarm, message, "the statistic Sum")

@@ -95,6 +95,10 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("Nodes/MetricName", "cluster_failed_nodes_count", "the nearest is cluster_failed_node_count"),
     ("Nodes/MetricName", "cluster_failed_nodes", "the nearest is cluster_failed_node_count"),
     ("Nodes/Dimensions/0/Name", "Cluster", "for ClusterName"),
+    ("Nodes/MetricName", "hyperpod_node_health_status_pending_reboot", "has no metric hyperpod_node_health_status_pending_reboot"),
+    ("Idle/MetricName", "cluster_idle_nodes", "the nearest is cluster_idle_node_count"),
+    ("Free/Dimensions/0/Value", "lustre", "which does not begin with fs-"),
+    ("Broken/Dimensions/0/Value", "machine", "which does not begin with arn:"),
     ("Idle/Dimensions/0/Name", "ClusterName", "for ClusterId"),
     ("Free/Period", 10, "FreeDataStorageCapacity has a value each 60 seconds, and it is asked for each 10"),
     ("Free/Unit", "Gigabytes", "FreeDataStorageCapacity is published in Bytes, and the alarm asks for Gigabytes"),
@@ -133,6 +137,8 @@ def test_fails_unpublished_metric(path: str, value: Any, message: str) -> None:
         ("Free/MetricName", {"Ref": "AWS::StackName"}),
         ("Free/Dimensions/0/Value", "fs-1"),
         ("Nodes/MetricName", "node_neuroncore_utilization"),
+        ("Nodes/MetricName", "hyperpod_node_health_status_unschedulable"),
+        ("Broken/Dimensions/0/Value", {"Fn::Sub": "arn:aws:states:us-west-2:123456789012:stateMachine:machine"}),
         ("Nodes/Namespace", "Team/Nodes"),
         ("Free/Namespace", "AWS/ECS"),
         ("Free/Unit", "Bytes"),
@@ -172,3 +178,71 @@ def test_fails_alarm_that_rings_while_all_is_well(metric: str, dimension: str, o
     made["Properties"].update(states)
     found = findings(edited(BASE, {"Ringing": made}), rules="HP-TXT")
     assert [message in one.message for one in found] == ([True] if message else [])
+
+
+NAMED_QUEUES = {
+    "Events": resource("AWS::SQS::Queue", QueueName="train-events"),
+    "Dead": resource("AWS::SQS::Queue", QueueName="train-dead-events"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("train-dead-letters", True),
+        ("train-dead-events", False),
+        ("serve-dead-letters", False),
+        ({"Fn::Sub": "train-${AWS::StackName}"}, False),
+        ("arn:aws:sqs:us-west-2:123456789012:train-dead-events", True),
+    ],
+)
+@pytest.mark.parametrize("other", ["train-dead-events", {"Ref": "Dead"}])
+def test_a_queue_of_the_family_is_one_of_the_templates(name: Any, wrong: bool, other: Any) -> None:
+    dead = alarm("AWS/SQS", "NumberOfMessagesSent", [{"Name": "QueueName", "Value": name}])
+    found = findings({"Resources": {**NAMED_QUEUES, "Alarm": dead}}, rules="HP-TXT-011")
+    assert [one.resource for one in found] == ["Alarm"] * wrong
+
+
+@pytest.mark.parametrize(
+    "resources",
+    [
+        {"Queue": resource("AWS::SQS::Queue", QueueName={"Fn::Sub": "train-${AWS::StackName}"})},
+        {"Queue": resource("AWS::SQS::Queue", QueueName="serve-events"), **NAMED_QUEUES},
+        {"Queue": resource("AWS::SQS::Queue")},
+    ],
+)
+def test_a_name_that_may_be_of_something_else_is_believed(resources: dict[str, Any]) -> None:
+    dead = alarm("AWS/SQS", "NumberOfMessagesSent", [{"Name": "QueueName", "Value": "train-dead-letters"}])
+    assert findings({"Resources": {**resources, "Alarm": dead}}, rules="HP-TXT-011") == []
+
+
+def test_the_default_of_a_parameter_may_name_what_is_elsewhere() -> None:
+    dead = alarm("AWS/SQS", "NumberOfMessagesSent", [{"Name": "QueueName", "Value": {"Ref": "Other"}}])
+    parameters = {"Other": {"Type": "String", "Default": "train-dead-letters"}}
+    assert findings({"Parameters": parameters, "Resources": {**NAMED_QUEUES, "Alarm": dead}}, rules="HP-TXT-011") == []
+
+
+@pytest.mark.parametrize(("dimension", "wrong"), [("ClusterId", True), ("ClusterName", False)])
+def test_the_id_of_a_cluster_is_not_its_name(dimension: str, wrong: bool) -> None:
+    nodes = {"Type": "AWS::SageMaker::Cluster", "Properties": {"ClusterName": "train"}}
+    space = "/aws/sagemaker/Clusters" if wrong else "ContainerInsights"
+    failed = alarm(space, "cluster_failed_node_count", [{"Name": dimension, "Value": "train"}])
+    found = findings({"Resources": {"Nodes": nodes, "Alarm": failed}}, rules="HP-TXT-011")
+    assert [one.message for one in found] == ["the dimension ClusterId is 'train', the name of Nodes"] * wrong
+
+
+@pytest.mark.parametrize(
+    ("metric", "operator", "limit", "wrong"),
+    [
+        ("StorageCapacityUtilization", "GreaterThanThreshold", 8500, True),
+        ("StorageCapacityUtilization", "GreaterThanThreshold", 85, False),
+        ("FileServerDiskIopsBalance", "LessThanThreshold", 2000, True),
+        ("FileServerDiskIopsBalance", "LessThanThreshold", 20, False),
+        ("FileServerDiskIopsUtilization", "GreaterThanThreshold", 120, False),
+    ],
+)
+def test_percentages_end_at_a_hundred(metric: str, operator: str, limit: float, wrong: bool) -> None:
+    made = alarm("AWS/FSx", metric, [{"Name": "FileSystemId", "Value": "fs-1"}])
+    made["Properties"].update({"ComparisonOperator": operator, "Threshold": limit, "Statistic": "Average"})
+    found = findings({"Resources": {"Alarm": made}}, rules="HP-TXT-011")
+    assert ["is a percentage" in one.message for one in found] == [True] * wrong

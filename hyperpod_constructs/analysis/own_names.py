@@ -1,0 +1,60 @@
+"""Names of one's own that nothing has: a text in the family of the names that the templates give to resources of its type.
+
+>>> nobodys(model, "train-dead-letters", ["train-events", "train-dead-events"])
+True
+
+A family is the first word of names. A name of another family may be that of something outside of the templates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from hyperpod_constructs.analysis.texts.reading import HOLE, spelled
+from hyperpod_constructs.templates.model import Model, Template
+from hyperpod_constructs.templates.values import ABSENT, Value
+
+_WORD = re.compile(rf"[^\W_{HOLE}]+(?!{HOLE})")
+_OF_AWS = "aws"
+_LEAST = 3
+"""Shorter first words, such as `my`, are those of many."""
+
+
+def nobodys(model: Model, name: str, names: Iterable[Value]) -> bool:
+    """Whether a name is in the one family of other names, and none of them; these can have parts that nobody knows.
+
+    The default of a parameter may name something outside of the templates, and other templates may add resources.
+    """
+    given = [spelled(one) for one in names if one is not ABSENT]
+    if not model.complete or name in _defaults(model):
+        return False
+    own = [one for one in given if one is not None and _family(one) != _OF_AWS]
+    families = {_family(one) for one in own}
+    family = _family(name)
+    if None in given or families != {family} or family == _OF_AWS or len(family) < _LEAST:
+        return False
+    return not any(_may_be(name, one) for one in given if one)
+
+
+def _defaults(model: Model) -> set[object]:
+    """The defaults of all parameters of a model; computed once."""
+    return model.cached(_defaults, lambda: {one for template in model.templates for one in _defaults_of(template)})
+
+
+def _defaults_of(template: Template) -> Iterator[str]:
+    for one in template.document.section("Parameters").values():
+        given = one.get("Default") if isinstance(one, dict) else None
+        if isinstance(given, str):
+            yield given
+
+
+def _family(name: str) -> str:
+    """The first word of a name; empty if a part of it is not known."""
+    found = _WORD.search(name)
+    return found[0].lower() if found and HOLE not in name[: found.start()] else ""
+
+
+def _may_be(name: str, other: str) -> bool:
+    """Whether a name is another one, whatever the parts that nobody knows turn out to be."""
+    return re.fullmatch(".+".join(map(re.escape, other.split(HOLE))), name, re.DOTALL) is not None
