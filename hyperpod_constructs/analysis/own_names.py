@@ -3,7 +3,7 @@
 >>> nobodys(model, "train-dead-letters", ["train-events", "train-dead-events"])
 True
 
-A family is the first word of names. A name of another family may be that of something outside of the templates.
+The family of a name is its first word. A name of another family may be that of something outside of the templates.
 """
 
 from __future__ import annotations
@@ -17,22 +17,23 @@ from hyperpod_constructs.templates.values import ABSENT, Value
 
 _WORD = re.compile(rf"[^\W_{HOLE}]+(?!{HOLE})")
 _OF_AWS = "aws"
+_SAGEMAKER = "sagemaker"
+"""The first word that buckets of many users have, as the policies of SageMaker demand."""
 _LEAST = 3
 """Shorter first words, such as `my`, are those of many."""
 
 
 def nobodys(model: Model, name: str, names: Iterable[Value]) -> bool:
-    """Whether a name is in the one family of other names, and none of them; these can have parts that nobody knows.
+    """Whether a name is in the family of most other names, and none of them; these can have parts that nobody knows.
 
     The default of a parameter may name something outside of the templates, and other templates may add resources.
     """
     given = [spelled(one) for one in names if one is not ABSENT]
     if not model.complete or name in _defaults(model):
         return False
-    own = [one for one in given if one is not None and _family(one) != _OF_AWS]
-    families = {_family(one) for one in own}
+    own = [family for one in given if one is not None and (family := _family(one)) != _OF_AWS]
     family = _family(name)
-    if None in given or families != {family} or family == _OF_AWS or len(family) < _LEAST:
+    if None in given or own.count(family) * 2 <= len(own) or family == _OF_AWS or len(family) < _LEAST:
         return False
     return not any(_may_be(name, one) for one in given if one)
 
@@ -51,8 +52,9 @@ def _defaults_of(template: Template) -> Iterator[str]:
 
 def _family(name: str) -> str:
     """The first word of a name; empty if a part of it is not known."""
-    found = _WORD.search(name)
-    return found[0].lower() if found and HOLE not in name[: found.start()] else ""
+    words = (found for found in _WORD.finditer(name) if found[0].lower() != _SAGEMAKER)
+    first = next(words, None)
+    return first[0].lower() if first is not None and HOLE not in name[: first.start()] else ""
 
 
 def _may_be(name: str, other: str) -> bool:

@@ -10,13 +10,17 @@ from collections.abc import Mapping
 
 NAMES: Mapping[str, str] = {
     "AWS::Athena::WorkGroup": "Name",
+    "AWS::Backup::BackupVault": "BackupVaultName",
     "AWS::CloudWatch::Alarm": "AlarmName",
+    "AWS::CloudWatch::CompositeAlarm": "AlarmName",
     "AWS::ElastiCache::SubnetGroup": "CacheSubnetGroupName",
+    "AWS::Events::EventBus": "Name",
     "AWS::Glue::Crawler": "Name",
     "AWS::Glue::Database": "DatabaseInput/Name",
     "AWS::Glue::Job": "Name",
     "AWS::Glue::Table": "TableInput/Name",
     "AWS::Lambda::Function": "FunctionName",
+    "AWS::Logs::LogGroup": "LogGroupName",
     "AWS::MemoryDB::ACL": "ACLName",
     "AWS::MemoryDB::ParameterGroup": "ParameterGroupName",
     "AWS::MemoryDB::SubnetGroup": "SubnetGroupName",
@@ -28,12 +32,15 @@ NAMES: Mapping[str, str] = {
     "AWS::RDS::DBProxy": "DBProxyName",
     "AWS::RDS::DBSubnetGroup": "DBSubnetGroupName",
     "AWS::RedshiftServerless::Namespace": "NamespaceName",
+    "AWS::S3::Bucket": "BucketName",
+    "AWS::SSM::Document": "Name",
     "AWS::SageMaker::AppImageConfig": "AppImageConfigName",
     "AWS::SageMaker::Endpoint": "EndpointName",
     "AWS::SageMaker::Image": "ImageName",
     "AWS::SageMaker::ModelPackageGroup": "ModelPackageGroupName",
     "AWS::SageMaker::Space": "SpaceName",
     "AWS::SageMaker::UserProfile": "UserProfileName",
+    "AWS::Scheduler::ScheduleGroup": "Name",
     "AWS::SecretsManager::Secret": "Name",
 }
 """The place of the name of each type."""
@@ -52,8 +59,15 @@ _SCHEMA = "ExtendedS3DestinationConfiguration/DataFormatConversionConfiguration/
 USES: Mapping[str, Mapping[str, str]] = {
     "AWS::Athena::NamedQuery": {"Database": "AWS::Glue::Database", "WorkGroup": "AWS::Athena::WorkGroup"},
     "AWS::Athena::PreparedStatement": {"WorkGroup": "AWS::Athena::WorkGroup"},
+    "AWS::Backup::BackupPlan": {
+        "BackupPlan/BackupPlanRule/*/TargetBackupVault": "AWS::Backup::BackupVault",
+    },
+    "AWS::CloudTrail::Trail": {"S3BucketName": "AWS::S3::Bucket"},
+    "AWS::EC2::FlowLog": {"LogGroupName": "AWS::Logs::LogGroup"},
     "AWS::ElastiCache::CacheCluster": _CACHE,
     "AWS::ElastiCache::ReplicationGroup": _CACHE,
+    "AWS::Events::Rule": {"EventBusName": "AWS::Events::EventBus"},
+    "AWS::FSx::DataRepositoryAssociation": {"DataRepositoryPath": "AWS::S3::Bucket"},
     "AWS::Glue::Crawler": {"DatabaseName": "AWS::Glue::Database"},
     "AWS::Glue::Partition": {"DatabaseName": "AWS::Glue::Database", "TableName": "AWS::Glue::Table"},
     "AWS::Glue::Table": {"DatabaseName": "AWS::Glue::Database"},
@@ -75,6 +89,10 @@ USES: Mapping[str, Mapping[str, str]] = {
     "AWS::Lambda::EventInvokeConfig": {"FunctionName": "AWS::Lambda::Function"},
     "AWS::Lambda::EventSourceMapping": {"FunctionName": "AWS::Lambda::Function"},
     "AWS::Lambda::Permission": {"FunctionName": "AWS::Lambda::Function"},
+    "AWS::Lambda::Function": {"LoggingConfig/LogGroup": "AWS::Logs::LogGroup"},
+    "AWS::Logs::LogStream": {"LogGroupName": "AWS::Logs::LogGroup"},
+    "AWS::Logs::MetricFilter": {"LogGroupName": "AWS::Logs::LogGroup"},
+    "AWS::Logs::SubscriptionFilter": {"LogGroupName": "AWS::Logs::LogGroup"},
     "AWS::MemoryDB::ACL": {"UserNames/*": "AWS::MemoryDB::User"},
     "AWS::MemoryDB::Cluster": {
         "ACLName": "AWS::MemoryDB::ACL",
@@ -91,10 +109,21 @@ USES: Mapping[str, Mapping[str, str]] = {
         "DBInstanceIdentifiers/*": "AWS::RDS::DBInstance",
         "DBProxyName": "AWS::RDS::DBProxy",
     },
+    "AWS::S3::Bucket": {"LoggingConfiguration/DestinationBucketName": "AWS::S3::Bucket"},
+    "AWS::S3::BucketPolicy": {"Bucket": "AWS::S3::Bucket"},
+    "AWS::SSM::Association": {"Name": "AWS::SSM::Document"},
+    "AWS::SSM::Document": {
+        "Content/inputs/cloudWatchLogGroupName": "AWS::Logs::LogGroup",
+        "Content/inputs/s3BucketName": "AWS::S3::Bucket",
+    },
     "AWS::SageMaker::App": {"UserProfileName": "AWS::SageMaker::UserProfile"},
     "AWS::SageMaker::Cluster": {
-        f"{groups}/*/ScheduledUpdateConfig/DeploymentConfig/AutoRollbackConfiguration/*/AlarmName": "AWS::CloudWatch::Alarm"
+        f"{groups}/*/{place}": owner
         for groups in ("InstanceGroups", "RestrictedInstanceGroups")
+        for place, owner in (
+            ("LifeCycleConfig/SourceS3Uri", "AWS::S3::Bucket"),
+            ("ScheduledUpdateConfig/DeploymentConfig/AutoRollbackConfiguration/*/AlarmName", "AWS::CloudWatch::Alarm"),
+        )
     },
     "AWS::SageMaker::Domain": {
         f"{settings}/{app}AppSettings/CustomImages/*/{key}": owner
@@ -112,12 +141,19 @@ USES: Mapping[str, Mapping[str, str]] = {
     "AWS::SageMaker::UserProfile": {
         f"UserSettings/{app}AppSettings/CustomImages/*/{key}": owner for app in _APPS for key, owner in _IMAGE.items()
     },
+    "AWS::Scheduler::Schedule": {"GroupName": "AWS::Scheduler::ScheduleGroup"},
     "AWS::SecretsManager::ResourcePolicy": _SECRET,
     "AWS::SecretsManager::RotationSchedule": _SECRET,
     "AWS::SecretsManager::SecretTargetAttachment": _SECRET,
     "AWS::RedshiftServerless::Workgroup": {"NamespaceName": "AWS::RedshiftServerless::Namespace"},
 }
 """By type: the places of names, and the type of what has the name."""
+
+ALSO: Mapping[str, tuple[str, ...]] = {"AWS::CloudWatch::Alarm": ("AWS::CloudWatch::CompositeAlarm",)}
+"""By type: others whose names are among the same names.
+
+Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutCompositeAlarm.html
+"""
 
 SCOPES: Mapping[str, str] = {"AWS::SageMaker::UserProfile": "DomainId"}
 """By type: the property, of it and of its users, with the resource inside of which its name counts.

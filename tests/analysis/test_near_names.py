@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.analysis.own_names import nobodys
 from hyperpod_constructs.analysis.texts.near_names import WHOLES
 from hyperpod_constructs.templates.model import Model
 
@@ -22,3 +23,45 @@ def test_alarms_that_undo_an_update_of_nodes(groups: str, name: Any, found: int)
     }
     (nodes,) = Model.of({"t": {"Resources": resources}}).resources(CLUSTER)
     assert len(list(WHOLES[CLUSTER](nodes))) == found
+
+
+VAULT = {"Type": "AWS::Backup::BackupVault", "Properties": {"BackupVaultName": "train-nightly"}}
+LOGS = {"Type": "AWS::Logs::LogGroup", "Properties": {"LogGroupName": "/train/sessions"}}
+DATA = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": {"Fn::Sub": "train-data-${AWS::AccountId}"}}}
+SCRIPTS = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": {"Fn::Sub": "sagemaker-train-scripts-${AWS::AccountId}"}}}
+CASES: list[tuple[str, dict[str, Any], bool]] = [
+    ("AWS::Backup::BackupPlan", {"BackupPlan": {"BackupPlanRule": [{"TargetBackupVault": "train-weekly"}]}}, True),
+    ("AWS::Backup::BackupPlan", {"BackupPlan": {"BackupPlanRule": [{"TargetBackupVault": "train-nightly"}]}}, False),
+    ("AWS::Backup::BackupPlan", {"BackupPlan": {"BackupPlanRule": [{"TargetBackupVault": "Default"}]}}, False),
+    ("AWS::SSM::Document", {"Content": {"inputs": {"cloudWatchLogGroupName": "/train/shells"}}}, True),
+    ("AWS::SSM::Document", {"Content": {"inputs": {"cloudWatchLogGroupName": "/shells"}}}, False),
+    ("AWS::Logs::MetricFilter", {"LogGroupName": "/train/shells"}, True),
+    ("AWS::Logs::MetricFilter", {"LogGroupName": "/aws/lambda/train-shells"}, False),
+    ("AWS::FSx::DataRepositoryAssociation", {"DataRepositoryPath": "s3://train-data/tokens"}, True),
+    ("AWS::FSx::DataRepositoryAssociation", {"DataRepositoryPath": {"Fn::Sub": "s3://train-data-${AWS::AccountId}/"}}, False),
+    ("AWS::FSx::DataRepositoryAssociation", {"DataRepositoryPath": "s3://train-data-123456789012/tokens"}, False),
+    (CLUSTER, {"InstanceGroups": [{"LifeCycleConfig": {"SourceS3Uri": "s3://train-scripts/v1"}}]}, True),
+    (CLUSTER, {"InstanceGroups": [{"LifeCycleConfig": {"SourceS3Uri": "s3://scripts/v1"}}]}, False),
+]
+
+
+@pytest.mark.parametrize(("type_", "properties", "wrong"), CASES)
+def test_names_in_the_family_of_the_templates_that_nothing_has(type_: str, properties: dict[str, Any], wrong: bool) -> None:
+    user = {"Type": type_, "Properties": properties}
+    model = Model.of({"t": {"Resources": {"User": user, "Vault": VAULT, "Logs": LOGS, "Data": DATA, "Scripts": SCRIPTS}}})
+    found = [*WHOLES[type_](model.resources(type_)[0])]
+    assert ["of the templates is called" in one.message for one in found] == [True] * wrong
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "wrong"),
+    [
+        ("train-c", ["train-a", "train-b"], True),
+        ("train-c", ["train-a", "serve-b"], False),
+        ("train-c", ["train-a", "train-b", "serve-b"], True),
+        ("my-c", ["my-a", "my-b"], False),
+        ("train-c", [], False),
+    ],
+)
+def test_a_family_is_that_of_most_names(name: str, names: list[str], wrong: bool) -> None:
+    assert nobodys(Model.of({"t": {"Resources": {}}}), name, names) is wrong

@@ -17,6 +17,9 @@ from hyperpod_constructs.templates.raw import Raw
 _VARIABLE = re.compile(r"\$\{[^{}]*\}")
 _REFERENCE = re.compile(r"\{\{\s*resolve:((?:[^{}]|\$\{[^{}]*\})*)\}\}")
 _OWN_SECRET = re.compile(r"\$\{(\w+)(?:\.\w+)?\}:SecretString:([^:${}]+)(?::.*)?")
+_OWN = re.compile(r"\$\{(\w+)\}")
+_KEEPERS = {"AWS::SecretsManager::Secret": "secretsmanager", "AWS::SSM::Parameter": "ssm"}
+"""The service that resolves a reference to a resource of each type."""
 _NAME = re.compile(r"[a-zA-Z0-9_.\-/]+")
 _UNREAD = re.compile(r"\{\{? ?resolve:(?:secretsmanager|ssm|ssm-secure):")
 _SERVICES = ("secretsmanager", "ssm", "ssm-secure")
@@ -92,6 +95,9 @@ def _mistake(written: str, resource: Resource, path: tuple[str | int, ...]) -> t
     if service == "secretsmanager" and place.endswith(("Arn", "ARN")):
         return f"gives the value of a secret, and {place} takes an ARN", "an ARN, such as the Ref of a secret"
     if "${" in written or "{" in rest:
+        other = _of_another_service(service, rest, resource)
+        if other is not None:
+            return other
         return (_key_mistake(rest, resource) or _secret_mistake(_VARIABLE.sub("-", rest))) if service == "secretsmanager" else None
     if service == "secretsmanager":
         return _secret_mistake(rest)
@@ -104,6 +110,16 @@ def _mistake(written: str, resource: Resource, path: tuple[str | int, ...]) -> t
     if service == "ssm-secure" and not any(kind == resource.type and name in names for kind, name in _SECURE):
         return f"is a secure string, which {resource.type} does not take here", "a secret of Secrets Manager, or ssm"
     return None
+
+
+def _of_another_service(service: str, rest: str, resource: Resource) -> tuple[str, str] | None:
+    """A secret or a parameter of the template that is asked for at the other service."""
+    match = _OWN.match(rest)
+    named = resource.template.by_id.get(match[1]) if match else None
+    right = _KEEPERS.get(named.type) if named is not None else None
+    if named is None or right is None or service.startswith(right):
+        return None
+    return f"asks {service} for {named.logical_id}, an {named.type}", f"{{{{resolve:{right}:${{{named.logical_id}}}…}}}}"
 
 
 def _secrets(written: str, resource: Resource) -> Iterator[Resource]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 from hyperpod_constructs.analysis.alone import is_handed_on, types_of_users
+from hyperpod_constructs.analysis.own_names import nobodys
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.alarms import ACTIONS, ALARM
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
@@ -17,7 +18,7 @@ from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJud
 from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import awaits
-from hyperpod_constructs.templates.model import Resource, Template
+from hyperpod_constructs.templates.model import Model, Resource, Template
 from hyperpod_constructs.templates.values import ABSENT, Value, parts_of
 
 COMPOSITE = "AWS::CloudWatch::CompositeAlarm"
@@ -167,6 +168,12 @@ def _named(alarm: Resource, names: list[str]) -> Slips:
             yield Slip(message, f"${{{short}}} in Fn::Sub", ("AlarmRule",), short)
         elif other is None and (near := typo_of(short, made) or _idle(alarm, short, names)):
             yield Slip(f"no alarm is named {short}; the nearest is {near}", listed(made), ("AlarmRule",), short)
+        elif other is None and nobodys(alarm.template.model, short, _all_names(alarm.template.model)):
+            yield Slip(f"no alarm of the templates is named {short}", listed(made), ("AlarmRule",), short)
+
+
+def _all_names(model: Model) -> Iterator[Value]:
+    return (one.get("AlarmName") for one in model.resources(ALARM, COMPOSITE))
 
 
 def _idle(alarm: Resource, name: str, names: list[str]) -> str | None:

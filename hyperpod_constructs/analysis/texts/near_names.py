@@ -5,40 +5,56 @@ Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from hyperpod_constructs.analysis.own_names import nobodys
 from hyperpod_constructs.analysis.paths import place_in
-from hyperpod_constructs.analysis.texts.reading import known
+from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.analysis.typo import typo_of
-from hyperpod_constructs.facts.named_by_text import NAMES, SCOPES, USES
+from hyperpod_constructs.facts.named_by_text import ALSO, NAMES, SCOPES, USES
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.nesting import is_url, template_file_name
-from hyperpod_constructs.templates.values import as_str
+from hyperpod_constructs.templates.values import Value, as_str
 
 _CUSTOM = ("Custom::", "AWS::CloudFormation::CustomResource")
 
-_ALARM = "AWS::CloudWatch::Alarm"
+_ALARM, _S3 = "AWS::CloudWatch::Alarm", "s3://"
 
 
 def names(resource: Resource) -> Slips:
-    """A name is that of a resource in the template, or surely of another one."""
+    """A name is that of a resource in the template, or surely of another one, or in their family and of nothing."""
+    model = resource.template.model
     for path, owner in USES[resource.type].items():
-        others = resource.template.model.resources(owner)
-        there = [known(one.get(*NAMES[owner].split("/"))) for one in others]
-        places = [*place_in(resource.get(), path)]
-        awaited = _awaited(resource, owner, [known(value) for _, value in places]) if owner == _ALARM else None
-        for place, value in places:
-            written = known(value) or ""
-            meant = typo_of(written, [one for one in there if one]) or (awaited if known(value) not in there else None)
+        others = model.resources(owner, *ALSO.get(owner, ()))
+        given = [one.get(*NAMES[one.type].split("/")) for one in others]
+        there = [known(one) for one in given]
+        places = [(place, value, _name_in(value)) for place, value in place_in(resource.get(), path)]
+        awaited = _awaited(resource, owner, [name for _, _, name in places]) if owner == _ALARM else None
+        for place, value, name in places:
+            written = name or ""
+            meant = typo_of(written, [one for one in there if one]) or (awaited if name not in there else None)
             if meant is not None:
-                yield Slip(f"no {owner} is called {value!s}; did you mean {meant}?", meant, place, value, dead=True)
+                yield Slip(f"no {owner} is called {written}; did you mean {meant}?", meant, place, value, dead=True)
             elif written and written not in there and (scope := _whole_scope(resource, owner, others)) is not None:
                 allowed = ", ".join(one or "" for one in there) or f"the name of an {owner} of the templates"
                 yield Slip(f"no {owner} of {scope.logical_id} is called {written}", allowed, place, value)
+            elif written and nobodys(model, written, given):
+                yield Slip(f"no {owner} of the templates is called {written}", _some(there), place, value, dead=True)
+
+
+def _name_in(value: Value) -> str | None:
+    """A name, or the bucket of an address in S3."""
+    text = spelled(value) or ""
+    name = text.removeprefix(_S3).partition("/")[0] if text.startswith(_S3) else text
+    return name if name and HOLE not in name else None
+
+
+def _some(names: Iterable[str | None]) -> str:
+    return ", ".join(one for one in names if one) or "the name of one of them"
 
 
 def template(stack: Resource) -> Slips:

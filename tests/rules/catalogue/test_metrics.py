@@ -207,7 +207,7 @@ def test_a_queue_of_the_family_is_one_of_the_templates(name: Any, wrong: bool, o
     "resources",
     [
         {"Queue": resource("AWS::SQS::Queue", QueueName={"Fn::Sub": "train-${AWS::StackName}"})},
-        {"Queue": resource("AWS::SQS::Queue", QueueName="serve-events"), **NAMED_QUEUES},
+        {"Queue": resource("AWS::SQS::Queue", QueueName="serve-events"), "Dead": NAMED_QUEUES["Dead"]},
         {"Queue": resource("AWS::SQS::Queue")},
     ],
 )
@@ -246,3 +246,11 @@ def test_percentages_end_at_a_hundred(metric: str, operator: str, limit: float, 
     made["Properties"].update({"ComparisonOperator": operator, "Threshold": limit, "Statistic": "Average"})
     found = findings({"Resources": {"Alarm": made}}, rules="HP-TXT-011")
     assert ["is a percentage" in one.message for one in found] == [True] * wrong
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("train-away", True), ("serve-away", False), ("train-errors", False)])
+def test_a_composite_alarm_is_of_alarms_of_the_templates(name: str, wrong: bool) -> None:
+    errors = edited({"Resources": {"A": alarm("Team", "Errors", [])}}, {"A/AlarmName": "train-errors"})["Resources"]["A"]
+    trouble = resource("AWS::CloudWatch::CompositeAlarm", AlarmName="train-trouble", AlarmRule=f'ALARM("{name}")')
+    found = findings({"Resources": {"Errors": errors, "Trouble": {**trouble, "DependsOn": "Errors"}}}, rules="HP-TXT-003")
+    assert [one.message for one in found] == [f"no alarm of the templates is named {name}"] * wrong

@@ -530,6 +530,26 @@ def test_dynamic_references_are_read(text: Any, rules: list[str]) -> None:
     assert rules_of(edited(SLURM, {"Scripts/Tags": [{"Key": "team", "Value": text}]})) == rules
 
 
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("{{resolve:ssm:${Key}:SecretString:token}}", True),
+        ("{{resolve:ssm-secure:${Key}}}", True),
+        ("{{resolve:secretsmanager:${Name}}}", True),
+        ("{{resolve:secretsmanager:${Key}}}", False),
+        ("{{resolve:ssm:${Name}}}", False),
+        ("{{resolve:ssm:/aws/reference/secretsmanager/${Key}}}", False),
+    ],
+)
+def test_secrets_and_parameters_are_asked_for_at_their_services(text: str, wrong: bool) -> None:
+    kept = {
+        "Key": {"Type": "AWS::SecretsManager::Secret", "Properties": {"SecretString": "x"}},
+        "Name": {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "String", "Value": "x"}},
+    }
+    found = rules_of(edited(SLURM, {**kept, "Scripts/Tags": [{"Key": "team", "Value": {"Fn::Sub": text}}]}))
+    assert ("HP-REF-008" in found) is wrong
+
+
 KINDS = [
     ({"NodeSubnet/VpcId": {"Ref": "NodeGroup"}}, "NodeSubnet"),
     (
