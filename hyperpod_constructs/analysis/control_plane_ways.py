@@ -10,9 +10,9 @@ from hyperpod_constructs.analysis.clusters import given
 from hyperpod_constructs.analysis.kubernetes import EksCluster
 from hyperpod_constructs.analysis.near_misses import meant_for
 from hyperpod_constructs.analysis.networks import SUBNET, ExitKind, Subnet, block_of, network_facts
-from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, SecurityGroup, is_resource, security_groups
+from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, security_groups
 from hyperpod_constructs.analysis.service_ways import is_closed
-from hyperpod_constructs.analysis.traffic import Side, Traffic
+from hyperpod_constructs.analysis.traffic import Side, Traffic, speak_of_each_other
 from hyperpod_constructs.analysis.ways import Hop, apart, inside, resolved, through_groups, to_the_internet
 from hyperpod_constructs.facts.connections import DNS_PORTS
 from hyperpod_constructs.templates.dependencies import references
@@ -102,16 +102,10 @@ def to_dns(source: Side, eks: EksCluster, system: Resource) -> Iterator[Hop]:
     It is judged where a rule joins the two: without any, CoreDNS may be kept on the nodes themselves.
     """
     made = security_groups(system.template.model).made_by(eks.resource)
-    if "coredns" in eks.addons and _has_own_groups(system) is False and _are_joined(source, made):
-        target = Side(system.logical_id, (made,))
+    target = Side(system.logical_id, (made,))
+    if "coredns" in eks.addons and _has_own_groups(system) is False and speak_of_each_other(source, target):
         for hop in (*through_groups(source, "egress", target, DNS), *through_groups(target, "ingress", source, DNS)):
             yield _at_the_door(hop, source, target, DNS, eks)
-
-
-def _are_joined(source: Side, made: SecurityGroup) -> bool:
-    """Whether a rule of a group names the other one."""
-    pairs = [(made, one.resource) for one in source.groups or ()] + [(one, made.resource) for one in source.groups or ()]
-    return any(is_resource(rule.peer_group, peer) for group, peer in pairs for rule in group.rules)
 
 
 def _has_own_groups(system: Resource) -> bool | None:

@@ -11,7 +11,7 @@ from hyperpod_constructs.facts import accounting
 from hyperpod_constructs.facts.listeners import DATABASE_PORTS
 from hyperpod_constructs.templates.dependencies import named_at
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_items, as_str, at
+from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_int, as_items, as_str, at
 
 ACCOUNTING = ("Orchestrator", "Slurm", "AccountingDatabase")
 INSTANCE = "AWS::RDS::DBInstance"
@@ -88,4 +88,5 @@ def side_of(database: Resource) -> Side:
         None if not groups or None in groups else tuple(security_groups(model).of(one) for one in groups if one is not None),
         None if not subnets or None in subnets else tuple(network_facts(model).subnet(one) for one in subnets if one is not None),
         place=(database, (groups_key(database),)),
+        spread=database.type == INSTANCE and as_bool(database.get("MultiAZ")) is True,
     )

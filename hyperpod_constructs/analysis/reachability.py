@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypeVar
 
+from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.addons import Addon, addons_of
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.arns import s3_uri_arns
@@ -47,7 +48,7 @@ from hyperpod_constructs.analysis.security_groups import (
     security_groups,
 )
 from hyperpod_constructs.analysis.service_ways import to_service
-from hyperpod_constructs.analysis.traffic import EVERYTHING, Side, Traffic, admit_each_other
+from hyperpod_constructs.analysis.traffic import EVERYTHING, Side, Traffic, admit_each_other, speak_of_each_other
 from hyperpod_constructs.analysis.ways import (
     CONNECTIONS,
     Hop,
@@ -253,12 +254,31 @@ def _somewhere(group: NodeGroup, source: Side, traffic: Traffic) -> Iterator[Hop
 
 
 def _file_systems(group: NodeGroup) -> Iterable[Resource]:
-    """The file systems that nodes mount; where no group names any, those in the nodes' subnets."""
+    """The file systems that nodes mount; where no group names any, those in the nodes' subnets or with rules for the nodes."""
     model = group.resource.template.model
     if users_of_file_systems(model):
         return group.mounts
-    beside = [one for kind in (LUSTRE, OPENZFS) for one in file_systems_of(model, kind)]
-    return [one for one in beside if set(subnets_of(one) or ()) & set(group.subnets or ())]
+    beside = set(group.subnets or ())
+    return [
+        one for one in _every_system(model) if set(subnets_of(one) or ()) & beside or group in users_by_rules(model).get(one, ())
+    ]
+
+
+def _every_system(model: Model) -> Iterator[Resource]:
+    return (one for kind in (LUSTRE, OPENZFS) for one in file_systems_of(model, kind))
+
+
+def users_by_rules(model: Model) -> Mapping[Resource, Sequence[NodeGroup]]:
+    """The groups whose security groups name those of a file system, or are named by them; computed once.
+
+    On EKS pods mount file systems, by volumes that no template has.
+    """
+    pairs = ((system, group) for system in _every_system(model) for group in node_groups(model) if _is_user(group, system))
+    return model.cached(users_by_rules, lambda: grouped(pairs))
+
+
+def _is_user(group: NodeGroup, system: Resource) -> bool:
+    return speak_of_each_other(Side(NODES, group.security_group_facts()), side_of_file_system(system))
 
 
 def side_of_file_system(system: Resource) -> Side:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.answers import all_of, any_of
@@ -54,6 +54,9 @@ class Side:
     anywhere: bool = False
     """Whether its interfaces get any free addresses of their subnets, so that a block around a part of one misses some."""
 
+    spread: bool = False
+    """Whether it has interfaces in several of its subnets, and goes on in any of them when one fails."""
+
     @property
     def resources(self) -> tuple[Resource, ...]:
         """Its groups."""
@@ -81,10 +84,19 @@ class Side:
 INTERNET = Side("the internet", (), (), public=True)
 
 
+def speak_of_each_other(one: Side, other: Side) -> bool:
+    """Whether a rule in a group of a side names a group of the other one: they are made for each other."""
+    pairs = [(group, peer) for side, far in ((one, other), (other, one)) for group in side.groups or () for peer in far.resources]
+    return any(is_resource(rule.peer_group, peer) is True for group, peer in pairs for rule in group.rules)
+
+
 def group_lets(own: Side, direction: Direction, other: Side, traffic: Traffic) -> bool | None:
     """Whether the security groups of a side let traffic with the other side through; their rules add up."""
     if own.groups is None:
         return None
+    if other.spread:
+        parts = (replace(other, subnets=(one,), spread=False) for one in other.subnets or ())
+        return all_of(group_lets(own, direction, one, traffic) for one in parts)
     found = any_of(answer for group in own.groups for answer in _answers(group, direction, other, traffic))
     return False if found is None and direction == "ingress" and _misses_some(own.groups, other, traffic) else found
 

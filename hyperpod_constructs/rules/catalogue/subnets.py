@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from hyperpod_constructs._support.words import enumerated
-from hyperpod_constructs.analysis.file_systems import MOUNT_TARGET, mount_targets_of
+from hyperpod_constructs.analysis.file_systems import MOUNT_TARGET, Lustre, mount_targets_of
 from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, ExitKind, Zone, in_one_zone, network_facts, places_of_zones
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, NodeGroup, groups_at, node_groups, subnets_of, users_of_file_systems
+from hyperpod_constructs.analysis.reachability import users_by_rules
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, security_groups
 from hyperpod_constructs.analysis.subnet_needs import TooSmall, too_small
 from hyperpod_constructs.facts.listeners import NFS
@@ -61,9 +62,22 @@ def _placed(group: NodeGroup) -> str:
     return f"{group.label} ({_shown(_zones(group))})"
 
 
+def _users(model: Model) -> Iterator[tuple[Resource, Sequence[NodeGroup]]]:
+    """The file systems with the groups that mount them; where none names any, those far from all nodes with a rule for them.
+
+    Over EFA only nodes with EFA reach a file system.
+    """
+    named = users_of_file_systems(model)
+    yield from named.items()
+    for system, users in () if named else users_by_rules(model).items():
+        near = [one for one in users if one.has_efa] if Lustre(system).efa else users
+        if all(_apart(_zones(one), _zones_of(system)) for one in near):
+            yield system, near
+
+
 @warning(
     "HP-SUB-010",
-    on=lambda model: users_of_file_systems(model).items(),
+    on=_users,
     at=("SubnetIds",),
     title="file systems are in the zone of the nodes that mount them",
     why="every read and write crosses zones: slower, billed by the gigabyte, and without EFA",

@@ -9,7 +9,7 @@ import pytest
 from hyperpod_constructs.rules.checking import check, load_catalogue
 from hyperpod_constructs.rules.finding import Level
 from hyperpod_constructs.templates.model import Model
-from tests.rules.catalogue.templates import KEPT, Template, findings, preset, properties, rules_of, slurm, workers
+from tests.rules.catalogue.templates import KEPT, Template, eks, findings, preset, properties, rules_of, slurm, workers
 from tests.rules.catalogue.test_file_systems import openzfs
 
 NODES = {"Fn::GetAtt": ["NodeGroup", "GroupId"]}
@@ -266,3 +266,48 @@ def test_the_order_of_the_rules_decides_nothing() -> None:
     """A way that ends in another VPC and a subnet of another VPC follow from each other."""
     model, rules = Model.of({"t": in_another_vpc()}), list(load_catalogue().values())
     assert check(model, rules=rules) == check(model, rules=reversed(rules)) == check(model)
+
+
+def for_pods(zone: str = "us-west-2b", *, efa: bool = False) -> Template:
+    """A cluster of EKS whose pods mount a file system that lies in a subnet of its own."""
+    template, lustre = eks(), properties(slurm(), "FileSystem")
+    subnet = {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.0.9.0/24", "AvailabilityZone": zone}
+    template["Resources"]["FileSubnet"] = {"Type": "AWS::EC2::Subnet", **KEPT, "Properties": subnet}
+    template["Resources"]["FileSystem"] = {"Type": "AWS::FSx::FileSystem", **KEPT, "Properties": lustre, "DependsOn": []}
+    lustre["SubnetIds"] = [{"Ref": "FileSubnet"}]
+    if efa:
+        lustre["StorageCapacity"] = 19200
+        lustre["LustreConfiguration"]["EfaEnabled"] = True
+    return apart(template, ((None, None),) if efa else LUSTRE)
+
+
+@pytest.mark.parametrize("efa", [False, True])
+def test_pods_reach_a_file_system_apart(efa: bool) -> None:
+    assert rules_of(for_pods(efa=efa), rules="HP-REACH") == rules_of(for_pods(efa=efa), rules="HP-SUB") == []
+
+
+@pytest.mark.parametrize(
+    ("efa", "absent", "said"),
+    [
+        (False, "NodesEgress988", "lets no TCP 988 out to FileSystem"),
+        (False, "FilesIngress1018", "lets no TCP 1018-1023 in from the nodes"),
+        (True, "FilesIngressNone", "lets no all traffic in from the nodes"),
+        (True, "NodesEgressNone", "lets no all traffic out to FileSystem"),
+    ],
+)
+def test_a_rule_for_the_nodes_says_that_their_pods_mount_it(efa: bool, absent: str, said: str) -> None:
+    (finding,) = findings(without(for_pods(efa=efa), absent), rules="HP-REACH")
+    assert finding.rule == "HP-REACH-002"
+    assert said in finding.message
+
+
+def test_a_file_system_without_a_rule_for_the_nodes_is_not_theirs() -> None:
+    names = [f"{side}{way}{first}" for side in ("Files", "Nodes") for way in ("Ingress", "Egress") for first, _ in LUSTRE]
+    assert rules_of(without(for_pods(), *names), rules="HP-REACH") == []
+
+
+@pytest.mark.parametrize("efa", [False, True])
+def test_all_nodes_of_the_pods_are_in_another_zone(efa: bool) -> None:
+    (finding,) = findings(for_pods("us-west-2a", efa=efa), rules="HP-SUB")
+    assert (finding.rule, finding.resource) == ("HP-SUB-010", "FileSystem")
+    assert ("system" in finding.message) is not efa

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.rules.catalogue.cases import REMOVED, Case, edited
-from tests.rules.catalogue.templates import KEPT, slurm
+from tests.rules.catalogue.templates import KEPT, rules_of, slurm
 
 DATABASE = "Cluster/Orchestrator/Slurm/AccountingDatabase"
 GENERATED = {"SecretStringTemplate": json.dumps({"username": "slurm"}), "GenerateStringKey": "password"}
@@ -104,3 +104,40 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
 def test_rule(case: Case) -> None:
     case.check()
+
+
+@pytest.mark.parametrize(
+    ("several", "blocks", "expected"),
+    [
+        (True, ["10.0.10.0/24"], ["HP-REACH-001"]),
+        (True, ["10.0.10.0/24", "10.0.11.0/24"], []),
+        (True, ["10.0.10.0/23"], []),
+        (False, ["10.0.10.0/24"], []),
+    ],
+)
+def test_a_database_of_two_zones_is_reached_in_both(several: bool, blocks: list[str], expected: list[str]) -> None:
+    """After a failover it answers in the other subnet."""
+    subnets = {
+        f"Data{index}": {
+            "Type": "AWS::EC2::Subnet",
+            **KEPT,
+            "Properties": {
+                "VpcId": {"Ref": "Vpc"},
+                "CidrBlock": f"10.0.1{index}.0/24",
+                "AvailabilityZone": f"us-west-2{'ab'[index]}",
+            },
+        }
+        for index in (0, 1)
+    }
+    group = {
+        "Type": "AWS::RDS::DBSubnetGroup",
+        "Properties": {"DBSubnetGroupDescription": "data", "SubnetIds": [{"Ref": "Data0"}, {"Ref": "Data1"}]},
+    }
+    rules = {
+        f"Out{index}": {"Type": "AWS::EC2::SecurityGroupEgress", "Properties": {"GroupId": NODES, "CidrIp": block, **MYSQL}}
+        for index, block in enumerate(blocks)
+    }
+    placed = {**GUARDED, **subnets, **rules, "Group": group, "Database/DBSubnetGroupName": {"Ref": "Group"}}
+    del placed["NodeEgress"]
+    placed["Database/MultiAZ"] = several
+    assert rules_of(edited(WITH_DATABASE, placed), rules="HP-REACH") == expected
