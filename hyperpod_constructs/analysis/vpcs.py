@@ -10,8 +10,9 @@ from typing import TypeAlias
 from hyperpod_constructs.analysis.networks import ENDPOINT, VPC
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, node_groups
+from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import Value, at
+from hyperpod_constructs.templates.values import ABSENT, Value, at
 
 Path: TypeAlias = tuple[str | int, ...]
 Vpc: TypeAlias = "Resource | str"
@@ -19,6 +20,11 @@ Vpc: TypeAlias = "Resource | str"
 _SUBNET_GROUPS = {"CacheSubnetGroupName": "AWS::ElastiCache::SubnetGroup", "DBSubnetGroupName": ""}
 """Properties that name a group of subnets, each with its type; empty for that of the service."""
 _LISTENER = "AWS::ElasticLoadBalancingV2::Listener"
+_DEFAULT = "the default VPC"
+"""Where a security group without VpcId is: in no VPC that a template makes.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-securitygroup.html
+"""
 _IDS, _GROUPS = ("SubnetIds",), ("SecurityGroupIds",)
 _IN_CONFIG = (("VpcConfig", "SubnetIds"), ("VpcConfig", "SecurityGroupIds"))
 _NAMES: Mapping[str, tuple[Path, ...]] = {
@@ -100,6 +106,16 @@ def _vpcs(members: list[Member], but: Member | None = None) -> set[Vpc]:
 
 def _joints(model: Model) -> Iterator[tuple[Resource, list[Member]]]:
     """The resources that join others, each with those whose VPC is known."""
+    return ((joining, _comparable(members)) for joining, members in _every_joint(model))
+
+
+def _comparable(members: list[Member]) -> list[Member]:
+    """Those whose VPCs surely differ if they are written otherwise: a VPC that is given by its id may be the default one."""
+    given = any(isinstance(one.vpc, str) and one.vpc != _DEFAULT for one in members)
+    return [one for one in members if one.vpc != _DEFAULT or not given]
+
+
+def _every_joint(model: Model) -> Iterator[tuple[Resource, list[Member]]]:
     for group in node_groups(model):
         paths = [(*group.network_path, key) for key in ("Subnets", "SecurityGroupIds")]
         yield group.resource, [one for path in paths for one in _named(group.resource, path)]
@@ -133,6 +149,8 @@ def _named(joining: Resource, path: Path) -> Iterator[Member]:
 
 def _vpc_of(one: Resource) -> Vpc | None:
     value: Value = one.get("VpcId")
+    if value is ABSENT and one.type == SECURITY_GROUP:
+        return _DEFAULT
     return value if isinstance(value, str) else resource_of(value, VPC)
 
 

@@ -314,6 +314,7 @@ CASES = [
     Case("HP-REACH-004", SLURM, {"NodeRoutes/VpcId": "vpc-0123456789abcdef0"}, {"NodeRoutes/VpcId": ref("AWS::StackName")}),
     Case("HP-REACH-004", CLOSED, {"Endpoint0/SecurityGroupIds": [ref("Strange")], "Strange": STRANGE}, {"Strange": STRANGE}),
     Case("HP-REACH-004", SLURM, {"NodeSubnet/VpcId": "vpc-0123456789abcdef0"}, {"NodeSubnet/VpcId": ref("AWS::StackName")}),
+    Case("HP-REACH-004", SLURM, {"NodeGroup/VpcId": REMOVED}, {}),
     # The Kubernetes API
     Case(
         COME_UP,
