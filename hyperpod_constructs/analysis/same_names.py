@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.clusters import clusters
 from hyperpod_constructs.analysis.regions import own_region_of
-from hyperpod_constructs.facts.updates import ALONE, BLOCKS, HELD, naming
+from hyperpod_constructs.facts.updates import ALONE, BLOCKS, HELD, ONCE, naming
 from hyperpod_constructs.templates.dependencies import raw_at
 from hyperpod_constructs.templates.model import Model, Resource, target_of
 from hyperpod_constructs.templates.values import ABSENT, Either, Reference, Value, shown
@@ -41,6 +41,8 @@ def identity(resource: Resource) -> tuple[str, ...]:
 
 def _name_of(resource: Resource) -> tuple[object, ...] | None:
     """Type and name; `None` for a resource whose name the service makes. A name of parts that are unknown is as it is spelled."""
+    if resource.type in ONCE:
+        return (resource.type,)
     paths = identity(resource)
     values = [_value_of(resource, path) for path in paths]
     if not values or any(value is ABSENT or isinstance(value, Either) for value in values):
@@ -70,6 +72,8 @@ def _keys(path: str) -> list[str | int]:
 
 def shown_name(resource: Resource) -> str:
     """The name of a resource in words."""
+    if resource.type in ONCE:
+        return "of the account in its region"
     return " of ".join(str(shown(_value_of(resource, path))) for path in reversed(identity(resource)))
 
 

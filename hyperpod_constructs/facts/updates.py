@@ -310,6 +310,29 @@ ALONE: Mapping[str, tuple[str, ...]] = {"AWS::EC2::SubnetRouteTableAssociation":
 Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_ReplaceRouteTableAssociation.html
 """
 
+ONCE = frozenset(
+    {
+        "AWS::Config::ConfigurationRecorder",
+        "AWS::Config::DeliveryChannel",
+        "AWS::ECR::RegistryPolicy",
+        "AWS::ECR::RegistryScanningConfiguration",
+        "AWS::ECR::ReplicationConfiguration",
+        "AWS::GuardDuty::Detector",
+        "AWS::Macie::Session",
+        "AWS::SecurityHub::Hub",
+    }
+)
+"""Types of which an account has one in a region (as of 2026-11-29).
+
+Sources: https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_PutReplicationConfiguration.html,
+https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_PutRegistryPolicy.html,
+https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_PutRegistryScanningConfiguration.html,
+https://docs.aws.amazon.com/config/latest/APIReference/API_PutConfigurationRecorder.html,
+https://docs.aws.amazon.com/guardduty/latest/APIReference/API_CreateDetector.html,
+https://docs.aws.amazon.com/macie/latest/APIReference/macie.html and
+https://docs.aws.amazon.com/securityhub/1.0/APIReference/API_EnableSecurityHub.html
+"""
+
 BLOCKS = frozenset({"AWS::EC2::Subnet", "AWS::EC2::VPCCidrBlock"})
 """Types of `HELD` whose blocks must not even overlap in one VPC."""
 

@@ -9,6 +9,7 @@ from functools import partial
 from hyperpod_constructs.analysis.clusters import GROUPS, RESTRICTED_GROUPS, Cluster, clusters
 from hyperpod_constructs.analysis.same_names import identity, same_names, shown_name
 from hyperpod_constructs.facts import clusters as cluster_facts
+from hyperpod_constructs.facts.updates import ONCE
 from hyperpod_constructs.rules.finding import Hit, Level, hit
 from hyperpod_constructs.rules.rule import rule, warning
 from hyperpod_constructs.templates.model import Model, Resource, Template
@@ -109,6 +110,8 @@ def stacks_share_no_names(model: Model) -> Iterator[Hit]:
 def _hit(first: Resource, second: Resource) -> Hit:
     where = f"{first.template.name}:" if first.template is not second.template else ""
     text = f"{where}{first.logical_id} and {second.logical_id} are both {second.type} {shown_name(second)}"
+    if second.type in ONCE:
+        return hit(second, text)
     parts = [tuple(path.split("/")) for path in identity(second)]
     doubts = ((one, part) for one in (second, first) for part in parts if not isinstance(one.get(*part), Reference))
     return hit(second, text, *parts[-1], doubts=doubts)

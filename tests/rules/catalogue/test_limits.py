@@ -88,6 +88,22 @@ CASES = [
 ]
 
 
+REGISTRY: Template = {"Type": "AWS::ECR::RegistryScanningConfiguration", "Properties": {"ScanType": "BASIC", "Rules": []}}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "rules"),
+    [
+        (REGISTRY, REGISTRY, ["HP-LIM-004"]),
+        (REGISTRY, {**REGISTRY, "Properties": {"ScanType": "ENHANCED", "Rules": []}}, ["HP-LIM-004"]),
+        (REGISTRY, {"Type": "AWS::ECR::RegistryPolicy", "Properties": {"PolicyText": {}}}, []),
+    ],
+)
+def test_a_registry_has_its_settings_once(first: Template, second: Template, rules: list[str]) -> None:
+    found = findings(edited(slurm(), {"First": first, "Second": second}), rules="HP-LIM")
+    assert [one.rule for one in found] == rules
+
+
 STAGES = [
     ((None, None), (None, None), ["HP-LIM-005"]),
     (("us-west-2", "123456789012"), ("us-west-2", "123456789012"), ["HP-LIM-004"]),
