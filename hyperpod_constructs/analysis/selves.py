@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.arns import Arn
 from hyperpod_constructs.analysis.ends import End, ends
@@ -26,6 +26,9 @@ def selves(model: Model) -> Iterator[tuple[End, Other]]:
 
 
 def _is_itself(value: Value, resource: Resource) -> bool:
+    """Whether a value names its resource; an object that names nothing stands for it by default."""
+    if isinstance(value, Mapping):
+        return True
     form = FORMS.get(resource.type)
     name = ABSENT if form is None or form.chosen is None else resource.get(form.chosen)
     if name is ABSENT:

@@ -48,6 +48,9 @@ def of_an_address(call: Call, argument: Sequence[Raw]) -> tuple[str, Value, str]
         return None
     if index == 0 and delimiter in ("//", "://") and (source.attribute or "").endswith(_ADDRESSES):
         return f"item 0 of {quoted(source)} is the scheme, https", 0, "1: what is behind the scheme"
+    is_address = delimiter in ("//", "://") and (source.attribute or "").endswith(_ADDRESSES[:-1])
+    if index == 1 and is_address and _wanted(call).endswith(_ADDRESSES[:2]) and _is_whole(call, argument):
+        return f"item 1 of {quoted(source)} is what is behind https://, and {_wanted(call)} begins with it", 1, "the whole address"
     form = ADDRESSES.get((source.resource.type, source.attribute))
     count = index + 1 if form is None or delimiter.removeprefix("https").strip("/:") else len(form.split(delimiter))
     message = f"Fn::Select takes item {index} of {quoted(source)}, {form}, which {delimiter!r} divides into {count}"

@@ -212,6 +212,25 @@ def test_the_scheme_of_an_address_is_no_name(index: int, delimiter: str, attribu
     assert [("the scheme" in one.message) for one in found] == [True] * wrong
 
 
+@pytest.mark.parametrize(
+    ("place", "value", "wrong"),
+    [
+        ("Url", {"Fn::Select": [1, {"Fn::Split": ["//", {"Fn::GetAtt": ["Control", "OpenIdConnectIssuerUrl"]}]}]}, True),
+        ("Url", {"Fn::Select": [1, {"Fn::Split": ["https://", {"Fn::GetAtt": ["Control", "OpenIdConnectIssuerUrl"]}]}]}, False),
+        ("Url", {"Fn::GetAtt": ["Control", "OpenIdConnectIssuerUrl"]}, False),
+        (
+            "Tags",
+            [{"Key": "host", "Value": {"Fn::Select": [1, {"Fn::Split": ["//", {"Fn::GetAtt": ["Control", "Endpoint"]}]}]}}],
+            False,
+        ),
+    ],
+)
+def test_the_address_of_a_provider_is_whole(place: str, value: Any, wrong: bool) -> None:
+    provider = {"Type": "AWS::IAM::OIDCProvider", "Properties": {"Url": "https://oidc.example.com", place: value}}
+    found = wrong_calls(Model.of({"t": {"Resources": {**OF_KINDS["Resources"], "Provider": provider}}}))
+    assert [("behind https://" in one.message) for one in found] == [True] * wrong
+
+
 CLUSTER_ARN = {"Fn::GetAtt": ["Cluster", "ClusterArn"]}
 VERSION = {"Type": "AWS::Lambda::Version", "Properties": {"FunctionName": "clean"}}
 
@@ -732,6 +751,22 @@ def test_a_bucket_is_not_its_own_copy(destination: Any, rules: list[str]) -> Non
     }
     kept = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
     assert rules_of(edited(SLURM, {"Models": {"Type": "AWS::S3::Bucket", **kept, "Properties": properties}})) == rules
+
+
+@pytest.mark.parametrize(
+    ("logging", "rules"),
+    [
+        ({"LogFilePrefix": "own/"}, ["HP-REF-013"]),
+        ({"DestinationBucketName": "team-models"}, ["HP-REF-013"]),
+        ({"DestinationBucketName": "team-logs", "LogFilePrefix": "own/"}, []),
+        ({"DestinationBucketName": {"Ref": "AWS::StackName"}, "LogFilePrefix": "own/"}, []),
+    ],
+)
+def test_a_bucket_does_not_log_its_own_logs(logging: Any, rules: list[str]) -> None:
+    properties = {"BucketName": "team-models", "LoggingConfiguration": logging}
+    kept = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
+    found = rules_of(edited(SLURM, {"Models": {"Type": "AWS::S3::Bucket", **kept, "Properties": properties}}))
+    assert [one for one in found if one == "HP-REF-013"] == rules
 
 
 ZFS = {
