@@ -17,7 +17,7 @@ from hyperpod_constructs.facts.arn_forms import FORMS
 from hyperpod_constructs.facts.property_schemas import attributes, has_schema
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import target_of
-from hyperpod_constructs.templates.values import Either, Reference, Value
+from hyperpod_constructs.templates.values import Either, Reference, Text, Value
 
 
 def service_of(value: Value) -> str | None:
@@ -97,11 +97,16 @@ def _account(parts: list[str]) -> str | None:
     return None if not account or HOLE in account or re.fullmatch(r"\d{12}|aws", account) else f"the account {account!r}"
 
 
+_LOG_GROUP = "AWS::Logs::LogGroup"
+
+
 def log_streams_of(value: Value) -> Slips:
     """The ARN of a log group with all its streams: it ends with a colon and a star, as `Fn::GetAtt` gives it."""
     yield from arn_of(value, ("logs",))
     text = spelled(value) if not isinstance(value, Either | Reference) else None
-    if text and re.match(rf"arn:[^:]*:logs:.*:log-group:[^:]*[^:{HOLE}]$", text):
+    last = value.parts[-1] if isinstance(value, Text) else None
+    ends_in_name = isinstance(last, Reference) and target_of(last).type == _LOG_GROUP and last.attribute is None
+    if text and (re.match(rf"arn:[^:]*:logs:.*:log-group:[^:]*[^:{HOLE}]$", text) or ends_in_name):
         yield Slip(f"{quoted(value)} has no streams", "the ARN of the log group with :* at its end", found=value)
 
 

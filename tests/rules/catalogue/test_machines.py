@@ -201,6 +201,16 @@ def test_lines_go_to_the_streams_of_a_group(arn: Any, count: int) -> None:
     assert ["has no streams" in one.message for one in found] == [True] * count
 
 
+@pytest.mark.parametrize(("end", "count"), [("${Lines}", 1), ("${Lines}:*", 0), ("${Other}", 0)])
+def test_the_name_of_a_group_has_no_streams(end: str, count: int) -> None:
+    made = {"Lines": {"Type": "AWS::Logs::LogGroup", "Properties": {"RetentionInDays": 7}}}
+    made["Other"] = {"Type": "Custom::Name", "Properties": {"ServiceToken": "arn:aws:lambda:us-west-2:123456789012:function:f"}}
+    arn = {"Fn::Sub": f"arn:${{AWS::Partition}}:logs:${{AWS::Region}}:${{AWS::AccountId}}:log-group:{end}"}
+    logging = {"Level": "ALL", "Destinations": [{"CloudWatchLogsLogGroup": {"LogGroupArn": arn}}]}
+    found = findings(edited(BASE, {**made, "Paths/LoggingConfiguration": logging}), rules="HP-TXT")
+    assert ["has no streams" in one.message for one in found] == [True] * count
+
+
 @pytest.mark.parametrize(("seconds", "expected"), [(60, []), (600, ["Express"])])
 def test_an_express_machine_does_not_wait_for_long(seconds: int, expected: list[str]) -> None:
     waiting = {"StartAt": "Later", "States": {"Later": {"Type": "Wait", "Seconds": seconds, "End": True}}}

@@ -172,3 +172,15 @@ def test_fails_scrape_configuration(old: str, new: str, message: str) -> None:
 
 def test_correct_scrape_configuration_has_no_finding() -> None:
     assert said("Scraper/ScrapeConfiguration/ConfigurationBlob", b64encode(SCRAPE.encode()).decode()) == []
+
+
+@pytest.mark.parametrize(
+    ("end", "rules"), [("ws-0123abcd", []), ("${Metrics.WorkspaceId}", []), ("train", ["HP-SCH-007"]), ("${AWS::StackName}", [])]
+)
+def test_rules_are_of_a_workspace_by_its_id(end: str, rules: list[str]) -> None:
+    arn = {"Fn::Sub": f"arn:${{AWS::Partition}}:aps:${{AWS::Region}}:${{AWS::AccountId}}:workspace/{end}"}
+    resources = {
+        "Metrics": {"Type": "AWS::APS::Workspace", "DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"},
+        "Rules": {"Type": "AWS::APS::RuleGroupsNamespace", "Properties": {"Name": "a", "Workspace": arn, "Data": "groups: []"}},
+    }
+    assert [one.rule for one in findings({"Resources": resources}, rules="HP-SCH")] == rules
