@@ -19,6 +19,8 @@ _WORD = re.compile(rf"[^\W_{HOLE}]+(?!{HOLE})")
 _OF_AWS = "aws"
 _SAGEMAKER = "sagemaker"
 """The first word that buckets of many users have, as the policies of SageMaker demand."""
+_MORE = "0"
+"""A word for a part of a name that nobody knows."""
 _LEAST = 3
 """Shorter first words, such as `my`, are those of many."""
 
@@ -36,6 +38,12 @@ def nobodys(model: Model, name: str, names: Iterable[Value]) -> bool:
     if None in given or own.count(family) * 2 <= len(own) or family == _OF_AWS or len(family) < _LEAST:
         return False
     return not any(_may_be(name, one) for one in given if one)
+
+
+def is_shorter(name: str, names: Iterable[Value]) -> bool:
+    """Whether a name has only words of another one, which has more."""
+    words = {*_WORD.findall(name.lower())}
+    return any(words < {*_WORD.findall((spelled(one) or "").lower().replace(HOLE, f"-{_MORE}"))} for one in names)
 
 
 def _defaults(model: Model) -> set[object]:

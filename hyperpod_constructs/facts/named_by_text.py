@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 NAMES: Mapping[str, str] = {
     "AWS::Athena::WorkGroup": "Name",
-    "AWS::Backup::BackupVault": "BackupVaultName",
     "AWS::CloudWatch::Alarm": "AlarmName",
     "AWS::CloudWatch::CompositeAlarm": "AlarmName",
     "AWS::ElastiCache::SubnetGroup": "CacheSubnetGroupName",
@@ -59,9 +58,6 @@ _SCHEMA = "ExtendedS3DestinationConfiguration/DataFormatConversionConfiguration/
 USES: Mapping[str, Mapping[str, str]] = {
     "AWS::Athena::NamedQuery": {"Database": "AWS::Glue::Database", "WorkGroup": "AWS::Athena::WorkGroup"},
     "AWS::Athena::PreparedStatement": {"WorkGroup": "AWS::Athena::WorkGroup"},
-    "AWS::Backup::BackupPlan": {
-        "BackupPlan/BackupPlanRule/*/TargetBackupVault": "AWS::Backup::BackupVault",
-    },
     "AWS::CloudTrail::Trail": {"S3BucketName": "AWS::S3::Bucket"},
     "AWS::EC2::FlowLog": {"LogGroupName": "AWS::Logs::LogGroup"},
     "AWS::ElastiCache::CacheCluster": _CACHE,

@@ -25,19 +25,16 @@ def test_alarms_that_undo_an_update_of_nodes(groups: str, name: Any, found: int)
     assert len(list(WHOLES[CLUSTER](nodes))) == found
 
 
-VAULT = {"Type": "AWS::Backup::BackupVault", "Properties": {"BackupVaultName": "train-nightly"}}
 LOGS = {"Type": "AWS::Logs::LogGroup", "Properties": {"LogGroupName": "/train/sessions"}}
 DATA = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": {"Fn::Sub": "train-data-${AWS::AccountId}"}}}
 SCRIPTS = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": {"Fn::Sub": "sagemaker-train-scripts-${AWS::AccountId}"}}}
 CASES: list[tuple[str, dict[str, Any], bool]] = [
-    ("AWS::Backup::BackupPlan", {"BackupPlan": {"BackupPlanRule": [{"TargetBackupVault": "train-weekly"}]}}, True),
-    ("AWS::Backup::BackupPlan", {"BackupPlan": {"BackupPlanRule": [{"TargetBackupVault": "train-nightly"}]}}, False),
-    ("AWS::Backup::BackupPlan", {"BackupPlan": {"BackupPlanRule": [{"TargetBackupVault": "Default"}]}}, False),
     ("AWS::SSM::Document", {"Content": {"inputs": {"cloudWatchLogGroupName": "/train/shells"}}}, True),
     ("AWS::SSM::Document", {"Content": {"inputs": {"cloudWatchLogGroupName": "/shells"}}}, False),
     ("AWS::Logs::MetricFilter", {"LogGroupName": "/train/shells"}, True),
     ("AWS::Logs::MetricFilter", {"LogGroupName": "/aws/lambda/train-shells"}, False),
     ("AWS::FSx::DataRepositoryAssociation", {"DataRepositoryPath": "s3://train-data/tokens"}, True),
+    ("AWS::FSx::DataRepositoryAssociation", {"DataRepositoryPath": "s3://train-corpus/tokens"}, False),
     ("AWS::FSx::DataRepositoryAssociation", {"DataRepositoryPath": {"Fn::Sub": "s3://train-data-${AWS::AccountId}/"}}, False),
     ("AWS::FSx::DataRepositoryAssociation", {"DataRepositoryPath": "s3://train-data-123456789012/tokens"}, False),
     (CLUSTER, {"InstanceGroups": [{"LifeCycleConfig": {"SourceS3Uri": "s3://train-scripts/v1"}}]}, True),
@@ -48,7 +45,7 @@ CASES: list[tuple[str, dict[str, Any], bool]] = [
 @pytest.mark.parametrize(("type_", "properties", "wrong"), CASES)
 def test_names_in_the_family_of_the_templates_that_nothing_has(type_: str, properties: dict[str, Any], wrong: bool) -> None:
     user = {"Type": type_, "Properties": properties}
-    model = Model.of({"t": {"Resources": {"User": user, "Vault": VAULT, "Logs": LOGS, "Data": DATA, "Scripts": SCRIPTS}}})
+    model = Model.of({"t": {"Resources": {"User": user, "Logs": LOGS, "Data": DATA, "Scripts": SCRIPTS}}})
     found = [*WHOLES[type_](model.resources(type_)[0])]
     assert ["of the templates is called" in one.message for one in found] == [True] * wrong
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations, pairwise
 
+from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
@@ -33,6 +34,17 @@ _LIVES = (
     ("NoncurrentVersionTransitions", ("NoncurrentVersionExpiration", "NoncurrentDays"), "old versions"),
 )
 """The moves and the end of objects, and of their old versions."""
+_PREFIXES = (
+    *("AnalyticsConfigurations/*/Prefix", "IntelligentTieringConfigurations/*/Prefix", "InventoryConfigurations/*/Prefix"),
+    *("LifecycleConfiguration/Rules/*/Prefix", "MetricsConfigurations/*/Prefix", "ReplicationConfiguration/Rules/*/Prefix"),
+    *("ReplicationConfiguration/Rules/*/Filter/Prefix", "ReplicationConfiguration/Rules/*/Filter/And/Prefix"),
+    *(f"NotificationConfiguration/{kind}Configurations/*/Filter/S3Key/Rules/*/Value" for kind in ("Lambda", "Queue", "Topic")),
+)
+"""The beginnings of keys, and for notifications also their ends.
+
+Sources: https://docs.aws.amazon.com/AmazonS3/latest/API/API_LifecycleRule.html and
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/notification-how-to-filtering.html
+"""
 _KINDS = {"QueueConfigurations": "Event", "TopicConfigurations": "Event", "LambdaConfigurations": "Event"}
 
 
@@ -43,6 +55,17 @@ def bucket(resource: Resource) -> Slips:
             for slip in _life(mapping(rule), *life):
                 yield slip.below("LifecycleConfiguration", "Rules", index)
     yield from _overlaps(resource)
+    yield from _stars(resource)
+
+
+def _stars(resource: Resource) -> Slips:
+    """A prefix is the beginning of keys; a star at its end is a part of it, and few keys have one."""
+    for way in _PREFIXES:
+        for place, value in place_in(resource.get(), way):
+            prefix = known(value) or ""
+            if prefix.endswith("*"):
+                message = f"{prefix} is for keys with a star: a prefix has no wildcards"
+                yield Slip(message, prefix.rstrip("*") or "no prefix", place, prefix, dead=True)
 
 
 def _life(rule: Mapping[str, Value], key: str, end: tuple[str, ...], what: str) -> Slips:

@@ -11,6 +11,7 @@ from typing import Any
 
 from hyperpod_constructs.analysis.clusters import clusters
 from hyperpod_constructs.analysis.data_forms import Lost, paths_in, read
+from hyperpod_constructs.analysis.own_names import nobodys
 from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
 from hyperpod_constructs.analysis.texts.event_patterns import literals
 from hyperpod_constructs.analysis.texts.inputs import event_of
@@ -128,6 +129,10 @@ def names(rule: Resource) -> Slips:
         if meant is not None:
             message = f"no {types[0]} is named {name!r}; the nearest is {meant}"
             yield Slip(message, f"{meant}", ("EventPattern", *path, index), name, dead=True)
+            return
+        if nobodys(rule.template.model, name, made):
+            message = f"no {types[0]} of the templates is named {name!r}"
+            yield Slip(message, listed([str(one) for one in made]), ("EventPattern", *path, index), name, dead=True)
             return
     if given and types == _CLUSTERS and any(one.template is rule.template for one in resources):
         message = f"the cluster of the template is named {quoted(resources[0].get(key))}, and the rule is for {listed(given)}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from hyperpod_constructs.analysis.own_names import nobodys
+from hyperpod_constructs.analysis.own_names import is_shorter, nobodys
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
@@ -22,11 +22,14 @@ from hyperpod_constructs.templates.values import Value, as_str
 
 _CUSTOM = ("Custom::", "AWS::CloudFormation::CustomResource")
 
-_ALARM, _S3 = "AWS::CloudWatch::Alarm", "s3://"
+_ALARM, _BUCKET, _S3 = "AWS::CloudWatch::Alarm", "AWS::S3::Bucket", "s3://"
 
 
 def names(resource: Resource) -> Slips:
-    """A name is that of a resource in the template, or surely of another one, or in their family and of nothing."""
+    """A name is that of a resource in the template, or surely of another one, or in their family and of nothing.
+
+    Buckets are often made elsewhere: a name of one has only words of one that is there.
+    """
     model = resource.template.model
     for path, owner in USES[resource.type].items():
         others = model.resources(owner, *ALSO.get(owner, ()))
@@ -42,7 +45,7 @@ def names(resource: Resource) -> Slips:
             elif written and written not in there and (scope := _whole_scope(resource, owner, others)) is not None:
                 allowed = ", ".join(one or "" for one in there) or f"the name of an {owner} of the templates"
                 yield Slip(f"no {owner} of {scope.logical_id} is called {written}", allowed, place, value)
-            elif written and nobodys(model, written, given):
+            elif written and nobodys(model, written, given) and (owner != _BUCKET or is_shorter(written, given)):
                 yield Slip(f"no {owner} of the templates is called {written}", _some(there), place, value, dead=True)
 
 

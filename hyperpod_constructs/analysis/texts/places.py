@@ -62,6 +62,7 @@ MODULES: Mapping[str, Topic] = {
     "code": Topic.CODE,
     "companions": Topic.COMPANION,
     "composite_alarms": Topic.ALARM,
+    "copies": Topic.COMPANION,
     "costs": Topic.COMPANION,
     "script_answers": Topic.CODE,
     "dashboards": Topic.ALARM,
@@ -180,6 +181,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::SecretsManager::SecretTargetAttachment": "TargetType",
     },
     "composite_alarms": {"AWS::CloudWatch::CompositeAlarm": "AlarmRule"},
+    "copies": {"AWS::ECR::ReplicationConfiguration": "", "AWS::SecretsManager::Secret": "ReplicaRegions"},
     "costs": {"AWS::Budgets::Budget": "Budget"},
     "data_services": {
         "AWS::DataSync::LocationEFS": "Ec2Config",

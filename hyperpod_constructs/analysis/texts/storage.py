@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.arns import Arn, s3_uri_arns
+from hyperpod_constructs.analysis.own_names import nobodys
 from hyperpod_constructs.analysis.policy_document import listed
 from hyperpod_constructs.analysis.references.forms import gives_arn
 from hyperpod_constructs.analysis.schema.violation import quoted
@@ -100,10 +101,13 @@ def plan(resource: Resource) -> Slips:
         if vault is not None:
             for slip in _lock(vault, life):
                 yield slip.below(*path)
-        names = [known(one.get("BackupVaultName")) for one in resource.template.model.resources(_VAULT)]
-        meant = typo_of(known(value) or "", [one for one in names if one])
-        if meant is not None and vault is None:
-            yield Slip(f"there is no vault {value!s}; did you mean {meant}?", meant, (*path, "TargetBackupVault"), value)
+        name, model = known(value) or "", resource.template.model
+        given = [one.get("BackupVaultName") for one in model.resources(_VAULT)]
+        names = [own for one in given if (own := known(one))]
+        meant = typo_of(name, names)
+        if vault is None and (meant is not None or nobodys(model, name, given)):
+            says = f"there is no vault {name}{f'; did you mean {meant}?' if meant else ' in the templates'}"
+            yield Slip(says, meant or ", ".join(names), (*path, "TargetBackupVault"), value)
 
 
 def _lock(vault: Resource, life: Value) -> Slips:

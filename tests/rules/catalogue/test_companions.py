@@ -434,6 +434,7 @@ CASES = [
     Case("HP-TXT-012", LOCKED, {f"{TARGET}/Lifecycle/DeleteAfterDays": 5}, {f"{TARGET}/Lifecycle/DeleteAfterDays": 7}),
     Case("HP-TXT-012", LOCKED, {f"{TARGET}/Lifecycle": REMOVED}, {"Vault/LockConfiguration/MaxRetentionDays": REMOVED}),
     Case("HP-TXT-012", STORED, {f"{TARGET}/TargetBackupVault": "hmoes"}, {f"{TARGET}/TargetBackupVault": "archive"}),
+    Case("HP-TXT-012", STORED, {f"{TARGET}/TargetBackupVault": "homes-weekly"}, {f"{TARGET}/TargetBackupVault": "Default"}),
     # Databases
     Case("HP-TXT-012", STORED, {"Database/EngineVersion": "8.4.2"}, {"Database/EngineVersion": "8.4.13"}),
     Case("HP-TXT-012", AURORA, {"Writers/EngineVersion": "8.0.43"}, {"Writers/EngineVersion": "8.0.mysql_aurora.3.10.1"}),
@@ -589,6 +590,56 @@ CASES = [
         {"Function/ReservedConcurrentExecutions": 0, "Mapping/Enabled": False},
     ),
 ]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "wrong"),
+    [
+        (f"{RULES}/Prefix", "steps/*", True),
+        (f"{RULES}/Prefix", "steps/", False),
+        (f"{RULES}/Prefix", {"Fn::Sub": "${AWS::StackName}/*"}, False),
+        ("Data/MetricsConfigurations", [{"Id": "all", "Prefix": "*"}], True),
+        ("Data/InventoryConfigurations", [{"Id": "all", "Prefix": "runs/*"}], True),
+    ],
+)
+def test_a_prefix_has_no_wildcards(path: str, value: Any, wrong: bool) -> None:
+    found = [one for one in findings(edited(STORED, {path: value}), rules="HP-TXT-011") if "wildcards" in one.message]
+    assert [one.resource for one in found] == ["Data"] * wrong
+
+
+@pytest.mark.parametrize(
+    ("destination", "filters", "rules"),
+    [
+        ({"Region": "us-west-2", "RegistryId": {"Ref": "AWS::AccountId"}}, [], ["HP-TXT-012"]),
+        ({"Region": "eu-west-1", "RegistryId": {"Ref": "AWS::AccountId"}}, [], []),
+        ({"Region": "us-west-2", "RegistryId": "210987654321"}, [], []),
+        ({"Region": "eu-west-1", "RegistryId": {"Ref": "AWS::AccountId"}}, ["train/"], []),
+        ({"Region": "eu-west-1", "RegistryId": {"Ref": "AWS::AccountId"}}, ["tra-in/"], ["HP-TXT-011"]),
+        ({"Region": "eu-west-1", "RegistryId": {"Ref": "AWS::AccountId"}}, ["train/nccl"], ["HP-TXT-011"]),
+        ({"Region": "eu-west-1", "RegistryId": {"Ref": "AWS::AccountId"}}, ["mirror/"], []),
+    ],
+)
+def test_a_registry_is_copied_to_other_regions(destination: Any, filters: list[str], rules: list[str]) -> None:
+    chosen = [{"Filter": one, "FilterType": "PREFIX_MATCH"} for one in filters]
+    rule = {"Destinations": [destination], **({"RepositoryFilters": chosen} if chosen else {})}
+    made = {
+        "Subnet": {"Type": "AWS::EC2::Subnet", "Properties": {"VpcId": "vpc-1", "AvailabilityZone": "us-west-2b"}},
+        "Images": {"Type": "AWS::ECR::Repository", **KEPT, "Properties": {"RepositoryName": "train/gpu"}},
+        "Copies": {
+            "Type": "AWS::ECR::ReplicationConfiguration",
+            "Properties": {"ReplicationConfiguration": {"Rules": [rule]}},
+        },
+    }
+    assert [one.rule for one in findings({"Resources": made}, rules="HP-TXT") if one.resource == "Copies"] == rules
+
+
+@pytest.mark.parametrize(("region", "wrong"), [("us-west-2", True), ("eu-west-1", False)])
+def test_a_secret_is_copied_to_other_regions(region: str, wrong: bool) -> None:
+    made = {
+        "Subnet": {"Type": "AWS::EC2::Subnet", "Properties": {"VpcId": "vpc-1", "AvailabilityZone": "us-west-2b"}},
+        "Secret": {"Type": "AWS::SecretsManager::Secret", **KEPT, "Properties": {"ReplicaRegions": [{"Region": region}]}},
+    }
+    assert [one.rule for one in findings({"Resources": made}, rules="HP-TXT")] == ["HP-TXT-012"] * wrong
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
