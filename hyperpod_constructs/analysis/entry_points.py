@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.clusters import Group
-from hyperpod_constructs.analysis.uploads import Upload, uploads_of
+from hyperpod_constructs.analysis.uploads import Upload, key_of, uploads_of
 from hyperpod_constructs.templates.dependencies import depends_on
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import as_str, parts_of
@@ -40,11 +40,23 @@ def lacking(group: Group) -> Iterator[Lacking]:
         if files and name is not None and name not in files and PurePosixPath(name).name not in files:
             text = f"{key} of instance group {group.label!r} is {name!r}, which {uploads[0].resource.logical_id} does not upload"
             yield Lacking((_LIFE_CYCLE, key), text)
+    yield from _without_key(group, uploads)
     other = _upload_of_others(group) if not uploads else None
     bucket = None if other is None else _own_bucket(group)
     if other is not None and bucket is not None and not _may_be_filled(bucket, other.resource):
         text = f"nobody uploads the scripts of instance group {group.label!r} to this place in {bucket.logical_id}"
         yield Lacking((_LIFE_CYCLE, _URI), f"{text}; {other.resource.logical_id} uploads those of others elsewhere")
+
+
+def _without_key(group: Group, uploads: tuple[Upload, ...]) -> Iterator[Lacking]:
+    """The scripts of a group whose key is none of those under which each upload writes one object."""
+    keys = [one.key for one in uploads]
+    prefix = key_of(group.get(_LIFE_CYCLE, _URI)).strip("/")
+    for key in ("OnCreate", "OnInitComplete") if keys and None not in keys and prefix else ():
+        name = as_str(group.get(_LIFE_CYCLE, key))
+        if name is not None and f"{prefix}/{name}" not in keys and any(one and one.endswith(f"/{name}") for one in keys):
+            text = f"{key} of instance group {group.label!r} is {name!r} below {prefix}, where nobody writes it"
+            yield Lacking((_LIFE_CYCLE, key), text)
 
 
 def _uploads(group: Group) -> tuple[Upload, ...]:

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.clusters import clusters
+from hyperpod_constructs.analysis.custom_resources import PREFIXES
 from hyperpod_constructs.analysis.regions import own_region_of
+from hyperpod_constructs.analysis.uploads import written_object
 from hyperpod_constructs.facts.updates import ALONE, BLOCKS, HELD, ONCE, naming
 from hyperpod_constructs.templates.dependencies import raw_at
 from hyperpod_constructs.templates.model import Model, Resource, target_of
@@ -36,6 +38,8 @@ def identity(resource: Resource) -> tuple[str, ...]:
     """The properties that name a resource: those by which the plan tells that a replacement meets the old one."""
     if resource.type in BLOCKS or resource.type == _ASSOCIATION:
         return ()
+    if resource.type.startswith(PREFIXES):
+        return written_object(resource)
     return ALONE.get(resource.type) or HELD.get(resource.type) or naming(resource.type)
 
 

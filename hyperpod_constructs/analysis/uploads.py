@@ -17,6 +17,7 @@ _BUCKET_NAME = re.compile(r"^(destination|target|dest)?_?bucket_?(name)?$", re.I
 _PREFIX_NAME = re.compile(r"prefix$", re.IGNORECASE)
 _MOST_FILES = 10_000
 _FILE, _PUT = re.compile(r"[\w./-]+\.[a-z]{1,5}"), "putobject"
+_KEYS = ("key", "objectkey")
 _SOURCE_KEYS = ("SourceObjectKeys", "SourceKey")
 _ASSET = re.compile(r"^([0-9a-f]{64})\.zip$")
 # Custom resources that name a bucket and write nothing into it.
@@ -55,10 +56,16 @@ class Upload(NamedTuple):
         found = [(folder, one) for folder in folders for one in itertools.islice(folder.rglob("*"), _MOST_FILES)]
         return frozenset(name for folder, one in found for name in (one.name, one.relative_to(folder).as_posix()))
 
+    @property
+    def key(self) -> str | None:
+        """The key of the one object that its properties name, if its code puts it into the bucket."""
+        place = written_object(self.resource)
+        key = as_str(self.resource.get(place[1])) if place else None
+        return None if key is None else key.strip("/")
+
     def _written(self) -> Iterator[str]:
         given = [(key, value) for key, value in self.resource.properties.items() if _is_files(value)]
-        maker = makers(self.resource.template.model).get(self.resource) if len(given) == 1 else None
-        if maker is not None and any(one.operation.name.lower() == _PUT for one in calls_of(maker)):
+        if len(given) == 1 and _puts(self.resource):
             yield from given[0][1]
 
     def _assets(self) -> Iterator[str]:
@@ -67,6 +74,19 @@ class Upload(NamedTuple):
                 found = _ASSET.match(text)
                 if found is not None:
                     yield found[1]
+
+
+def written_object(resource: Resource) -> tuple[str, ...]:
+    """The properties with the bucket and the key of the one object that the code of a custom resource writes; none for others."""
+    buckets = [name for name in resource.properties if _BUCKET_NAME.match(name)]
+    keys = [name for name in resource.properties if name.lower() in _KEYS]
+    return (buckets[0], keys[0]) if len(buckets) == len(keys) == 1 and _puts(resource) else ()
+
+
+def _puts(resource: Resource) -> bool:
+    """Whether the code of a custom resource puts objects into a bucket."""
+    maker = makers(resource.template.model).get(resource)
+    return maker is not None and any(one.operation.name.lower() == _PUT for one in calls_of(maker))
 
 
 def uploads_of(model: Model, uri: Value) -> tuple[Upload, ...]:
@@ -102,12 +122,12 @@ def _names(resource: Resource, bucket: Value) -> bool:
 def _reaches(resource: Resource, uri: Value) -> bool:
     """Whether the upload can be to this prefix: one of the two is, as far as known, the beginning of the other."""
     given = [value for key, value in resource.properties.items() if _PREFIX_NAME.search(key) and "source" not in key.lower()]
-    own = _key(uri)
+    own = key_of(uri)
     starts = [_literal(parts_of(value)[0]).lstrip("/") for value in given]
     return not starts or any(own.startswith(start) or start.startswith(own) for start in starts)
 
 
-def _key(uri: Value) -> str:
+def key_of(uri: Value) -> str:
     """The characters with which the key in an S3 URI is sure to begin."""
     for part in parts_of(uri):
         text = _literal(part).removeprefix("s3://")

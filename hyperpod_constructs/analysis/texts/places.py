@@ -88,6 +88,7 @@ MODULES: Mapping[str, Topic] = {
     "near_arns": Topic.NAME,
     "near_names": Topic.NAME,
     "networks": Topic.COMPANION,
+    "node_scripts": Topic.SCRIPT,
     "numbers": Topic.COMPANION,
     "partners": Topic.COMPANION,
     "prometheus": Topic.PROMETHEUS,
@@ -269,6 +270,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::EC2::VPNConnection": "StaticRoutesOnly",
         "AWS::Route53::HostedZone": "VPCs",
     },
+    "node_scripts": {"AWS::SageMaker::Cluster": "InstanceGroups"},
     "numbers": {one: kind.number for one, kind in NUMBERED.items()},
     "partners": {
         "AWS::AutoScaling::AutoScalingGroup": "",

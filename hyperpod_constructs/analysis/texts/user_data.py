@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 from hyperpod_constructs.analysis.schema.violation import quoted
 from hyperpod_constructs.analysis.texts.reading import HOLE, spelled
+from hyperpod_constructs.analysis.texts.shell import is_shell, mistakes_in_script
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
@@ -97,12 +98,9 @@ def _plain(value: Value, what: str) -> Slips:
         )
     elif text.startswith("#!") and not re.match(r"#!\s*/\S", text) and HOLE not in first:
         yield Slip(f"{what} begins with {quoted(first[:60])}, which names no program", allowed, dead=True)
-    elif text.startswith("#!") and first.endswith("\r"):
-        yield Slip(
-            f"the lines of {what} end with a carriage return, so its program is not found",
-            "lines that end with a line feed",
-            dead=True,
-        )
+    elif is_shell(text):
+        for says, right in mistakes_in_script(text):
+            yield Slip(f"{what} {says}", right, dead=True)
 
 
 def instance(resource: Resource) -> Slips:
