@@ -84,11 +84,12 @@ def written(alarm: Resource) -> Slips:
 
 
 def _variables(found: Iterable[Written]) -> Iterator[tuple[Resource, tuple[str, ...]]]:
-    """The variables of functions that have the namespace into which they write: that may be the mistake instead."""
+    """The variables of functions with the namespace into which they write, or their code: that may be the mistake instead."""
     for one in found:
-        for name, value in mapping(one.writer.get(*_VARIABLES)).items():
-            if one.namespace is not None and known(value) == one.namespace:
-                yield one.writer, (*_VARIABLES, name)
+        names = [name for name, value in mapping(one.writer.get(*_VARIABLES)).items() if known(value) == one.namespace]
+        if one.writer.type == FUNCTION and one.namespace is not None:
+            yield from ((one.writer, (*_VARIABLES, name)) for name in names)
+            yield from () if names else [(one.writer, ("Code", "ZipFile"))]
 
 
 def own_metrics(model: Model) -> tuple[Written, ...]:

@@ -464,3 +464,16 @@ def test_fails_mask_of_other_data_than_those_that_are_audited() -> None:
     lines = resource("AWS::Logs::LogGroup", RetentionInDays=7, DataProtectionPolicy=policy)
     (found,) = findings({"Resources": {"Lines": lines}}, rules="HP-TXT")
     assert "has other identifiers than the one that audits" in found.message
+
+
+def test_a_wrong_namespace_in_code_is_one_finding() -> None:
+    code = CODE.replace('os.environ["NAMESPACE"]', '"Team/Nodes"').replace("import os\n", "")
+    two = edited(
+        BASE,
+        {"Count/Code/ZipFile": code, "Count/Environment": REMOVED, "Fewer": alarm("Team/Nodes", "NodeCount", ("Cluster", "a"))},
+    )
+    assert findings(two, rules="HP-TXT") == []
+    found = findings(edited(two, {"Count/Code/ZipFile": code.replace("Team/Nodes", "Team/Others")}))
+    assert [one.message for one in found if one.rule.startswith("HP-TXT")] == [
+        "Count writes NodeCount into Team/Others, and the alarm asks for it in Team/Nodes"
+    ]
