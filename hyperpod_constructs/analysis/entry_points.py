@@ -5,15 +5,20 @@ Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterLif
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from hyperpod_constructs.analysis.arns import s3_place
+from hyperpod_constructs.analysis.build_commands import PROJECT
 from hyperpod_constructs.analysis.clusters import Group
-from hyperpod_constructs.analysis.uploads import Upload, key_of, uploads_of
-from hyperpod_constructs.templates.dependencies import depends_on
+from hyperpod_constructs.analysis.first_calls import called_first
+from hyperpod_constructs.analysis.object_writes import Write, writes
+from hyperpod_constructs.analysis.schema.violation import nearest
+from hyperpod_constructs.analysis.uploads import Upload, uploads_of
+from hyperpod_constructs.templates.dependencies import awaits, depends_on
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import as_str, parts_of
+from hyperpod_constructs.templates.values import Value, as_str, joined, parts_of, shown
 
 _LIFE_CYCLE, _URI, _BUCKET = "LifeCycleConfig", "SourceS3Uri", "AWS::S3::Bucket"
 
@@ -40,23 +45,65 @@ def lacking(group: Group) -> Iterator[Lacking]:
         if files and name is not None and name not in files and PurePosixPath(name).name not in files:
             text = f"{key} of instance group {group.label!r} is {name!r}, which {uploads[0].resource.logical_id} does not upload"
             yield Lacking((_LIFE_CYCLE, key), text)
-    yield from _without_key(group, uploads)
+    yield from _written_elsewhere(group, uploads)
     other = _upload_of_others(group) if not uploads else None
     bucket = None if other is None else _own_bucket(group)
-    if other is not None and bucket is not None and not _may_be_filled(bucket, other.resource):
+    if other is not None and bucket is not None and not _may_be_filled(bucket, {other.resource}):
         text = f"nobody uploads the scripts of instance group {group.label!r} to this place in {bucket.logical_id}"
         yield Lacking((_LIFE_CYCLE, _URI), f"{text}; {other.resource.logical_id} uploads those of others elsewhere")
 
 
-def _without_key(group: Group, uploads: tuple[Upload, ...]) -> Iterator[Lacking]:
-    """The scripts of a group whose key is none of those under which each upload writes one object."""
-    keys = [one.key for one in uploads]
-    prefix = key_of(group.get(_LIFE_CYCLE, _URI)).strip("/")
-    for key in ("OnCreate", "OnInitComplete") if keys and None not in keys and prefix else ():
-        name = as_str(group.get(_LIFE_CYCLE, key))
-        if name is not None and f"{prefix}/{name}" not in keys and any(one and one.endswith(f"/{name}") for one in keys):
-            text = f"{key} of instance group {group.label!r} is {name!r} below {prefix}, where nobody writes it"
-            yield Lacking((_LIFE_CYCLE, key), text)
+def late_writers(group: Group) -> Iterator[Resource]:
+    """What starts a build that writes the scripts of a group, and is not awaited by the cluster."""
+    place, cluster = s3_place(group.get(_LIFE_CYCLE, _URI)), group.cluster.resource
+    names = [as_str(group.get(_LIFE_CYCLE, key)) for key in ("OnCreate", "OnInitComplete")]
+    for one in writes(cluster.template.model) if place is not None else ():
+        wanted = [joined([*parts_of(_folder(place[1])), name]) for name in names if name] if place is not None else []
+        if one.resource.type == PROJECT and place is not None and one.is_in(place[0]) and any(map(one.is_at, wanted)):
+            starting = (caller for caller, programs in called_first(cluster.template.model).items() if one.resource in programs)
+            yield from (caller for caller in starting if not awaits(cluster, caller) and not awaits(caller, cluster))
+
+
+def _written_elsewhere(group: Group, uploads: tuple[Upload, ...]) -> Iterator[Lacking]:
+    """The script of a group at a place where no known write is, while one is at another place, or another file at this one."""
+    place = s3_place(group.get(_LIFE_CYCLE, _URI))
+    beside = [] if place is None else [one for one in writes(group.resource.template.model) if one.is_in(place[0]) is not False]
+    if place is None or not beside or not {one.resource for one in uploads} <= {one.resource for one in beside}:
+        return
+    for key in ("OnCreate", "OnInitComplete"):
+        name, prefix = as_str(group.get(_LIFE_CYCLE, key)), _folder(place[1])
+        wanted = joined([*parts_of(prefix), name or ""])
+        if name is None or any(one.is_at(wanted) is not False or one.is_in(place[0]) is None for one in beside):
+            continue
+        here = [one for one in beside if one.is_at(joined([*parts_of(prefix), _name_of(one.key)]))]
+        same = [one for one in beside if _name_of(one.key) == PurePosixPath(name).name]
+        found = _most_alike(wanted, here or same) or _only(group, beside)
+        if found is not None:
+            written = f"{found.resource.logical_id} writes {shown(found.key)}"
+            text = f"instance group {group.label!r} starts with {shown(wanted)}, and {written}"
+            yield Lacking((_LIFE_CYCLE, key if here else _URI), text)
+
+
+def _most_alike(wanted: Value, found: list[Write]) -> Write | None:
+    """The object that was probably meant."""
+    near = nearest(str(shown(wanted)), (str(shown(one.key)) for one in found), 0)
+    return next((one for one in found if str(shown(one.key)).casefold() == (near or "").casefold()), None)
+
+
+def _only(group: Group, beside: list[Write]) -> Write | None:
+    """One of the objects that are written into a bucket, if nothing else can fill that: it is made with the cluster."""
+    bucket, first = _own_bucket(group), beside[0]
+    return first if bucket is not None and not _may_be_filled(bucket, {one.resource for one in beside}) else None
+
+
+def _folder(prefix: Value) -> Value:
+    *_, last = parts_of(prefix)
+    return prefix if prefix == "" or (isinstance(last, str) and last.endswith("/")) else joined([*parts_of(prefix), "/"])
+
+
+def _name_of(key: Value) -> str:
+    *_, last = parts_of(key)
+    return last.rpartition("/")[2] if isinstance(last, str) else ""
 
 
 def _uploads(group: Group) -> tuple[Upload, ...]:
@@ -75,7 +122,7 @@ def _own_bucket(group: Group) -> Resource | None:
     return bucket if bucket is not None and bucket.template is group.resource.template else None
 
 
-def _may_be_filled(bucket: Resource, upload: Resource) -> bool:
+def _may_be_filled(bucket: Resource, known: Collection[Resource]) -> bool:
     """Whether something else that may put scripts into the bucket names it."""
-    others = (one for one in bucket.template.resources if one.type.startswith(_FILLERS) and one is not upload)
+    others = (one for one in bucket.template.resources if one.type.startswith(_FILLERS) and one not in known)
     return any(bucket in depends_on(one) for one in others)

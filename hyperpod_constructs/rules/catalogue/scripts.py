@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, Orchestration, clusters, given, groups
-from hyperpod_constructs.analysis.entry_points import lacking
+from hyperpod_constructs.analysis.entry_points import lacking, late_writers
 from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.uploads import bucket_name_prefix, uploads_of
 from hyperpod_constructs.facts import clusters as cluster_facts
@@ -14,7 +14,7 @@ from hyperpod_constructs.facts.node_permissions import READABLE_BUCKETS
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.dependencies import awaits
-from hyperpod_constructs.templates.model import resource_of
+from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import as_str, parts_of
 
 _API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterLifeCycleConfig.html"
@@ -116,15 +116,17 @@ def scripts_are_readable_by_default(cluster: Cluster) -> Iterator[Hit]:
     source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-dependson.html",
 )
 def uploads_are_awaited(cluster: Cluster) -> Iterator[Hit]:
-    late = {
-        upload.resource: group
-        for group in reversed(cluster.groups)
-        for upload in uploads_of(cluster.resource.template.model, group.get(*_URI))
-        if not awaits(cluster.resource, upload.resource) and not awaits(upload.resource, cluster.resource)
-    }
+    late = {upload: group for group in reversed(cluster.groups) for upload in _late(cluster, group)}
     for upload, group in late.items():
         text = f"the cluster does not await {upload.logical_id}, which uploads the scripts of instance group {group.label!r}"
         yield hit(group, text, *_URI)
+
+
+def _late(cluster: Cluster, group: Group) -> Iterator[Resource]:
+    """What uploads the scripts of a group, and is not surely made before the cluster."""
+    found = (one.resource for one in uploads_of(cluster.resource.template.model, group.get(*_URI)))
+    yield from (one for one in found if not awaits(cluster.resource, one) and not awaits(one, cluster.resource))
+    yield from late_writers(group)
 
 
 @_group_error(

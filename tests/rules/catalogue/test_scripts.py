@@ -180,3 +180,108 @@ OF_OTHERS = {"Fn::Sub": "s3://${Scripts}/others/"}
 )
 def test_scripts_are_where_a_function_of_the_template_puts_them(changes: dict[str, Any], found: bool) -> None:
     assert [one.rule for one in findings(edited(LOADED, changes), rules="HP-SCR-007")] == ["HP-SCR-007"] * found
+
+
+WRITES = """import boto3
+def handler(event, context):
+    given = event["ResourceProperties"]
+    boto3.client("s3").put_object(Bucket=given["Bucket"], Key=given["Key"], Body=given["Body"].encode())
+"""
+STARTS = """import os
+import boto3, cfnresponse
+def handler(event, context):
+    boto3.client("codebuild").start_build(projectName=os.environ["PROJECT"])
+    cfnresponse.send(event, context, cfnresponse.SUCCESS, {})
+"""
+COPIES = """version: 0.2
+phases:
+  build:
+    commands:
+      - aws s3 cp on_init_complete.sh "s3://$BUCKET/{}"
+"""
+
+
+def written(*keys: str) -> Template:
+    """A cluster whose scripts custom resources write, one each."""
+    function = {
+        "Runtime": "python3.13",
+        "Handler": "index.handler",
+        "Code": {"ZipFile": WRITES},
+        "Role": "arn:aws:iam::123456789012:role/writer",
+    }
+    token = {"Fn::GetAtt": ["Writer", "Arn"]}
+    scripts = {
+        f"Script{place}": {
+            "Type": "Custom::Script",
+            "Properties": {"ServiceToken": token, "Bucket": {"Ref": "Scripts"}, "Key": key, "Body": "#!/bin/bash"},
+        }
+        for place, key in enumerate(keys)
+    }
+    added = {"Writer": {"Type": "AWS::Lambda::Function", "Properties": function}, **scripts}
+    return edited(slurm(), {**added, "Cluster/.DependsOn": [*scripts, *WAYS]})
+
+
+def built(key: str, *awaited: str) -> Template:
+    """A cluster whose scripts a build copies, which a custom resource starts."""
+    project = {
+        "ServiceRole": "arn:aws:iam::123456789012:role/build",
+        "Artifacts": {"Type": "NO_ARTIFACTS"},
+        "Environment": {
+            "Type": "LINUX_CONTAINER",
+            "ComputeType": "BUILD_GENERAL1_SMALL",
+            "Image": "aws/codebuild/standard:7.0",
+            "EnvironmentVariables": [{"Name": "BUCKET", "Value": {"Ref": "Scripts"}}],
+        },
+        "Source": {"Type": "NO_SOURCE", "BuildSpec": COPIES.format(key)},
+    }
+    function = {"Runtime": "python3.13", "Handler": "index.handler", "Code": {"ZipFile": STARTS}, "Role": OUTSIDE}
+    variables = {"Environment": {"Variables": {"PROJECT": {"Ref": "Build"}}}}
+    added = {
+        "Build": {"Type": "AWS::CodeBuild::Project", "Properties": project},
+        "Starter": {"Type": "AWS::Lambda::Function", "Properties": {**function, **variables}},
+        "Install": {"Type": "Custom::Install", "Properties": {"ServiceToken": {"Fn::GetAtt": ["Starter", "Arn"]}}},
+    }
+    return edited(slurm(), {**added, "Cluster/.DependsOn": [*awaited, *WAYS]})
+
+
+def said(template: Template, rule: str = "HP-SCR-007") -> list[str]:
+    return [one.message for one in findings(template, rules=rule)]
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        (written("v2/on_init_complete.sh", "v2/tools.sh"), "starts with lifecycle/on_init_complete.sh, and Script0 writes v2/"),
+        (written("v2/tools.sh", "lifecycle/on_create.sh"), "and Script1 writes lifecycle/on_create.sh"),
+        (written("on_init_complete.sh"), "and Script0 writes on_init_complete.sh"),
+        (written("lifecycle/v2/on_init_complete.sh"), "and Script0 writes lifecycle/v2/on_init_complete.sh"),
+        (written("tools/other.sh"), "and Script0 writes tools/other.sh"),
+        (built("scripts/on_init_complete.sh", "Install"), "and Build writes scripts/on_init_complete.sh"),
+        (built("scripts/", "Install"), "and Build writes scripts/on_init_complete.sh"),
+    ],
+)
+def test_fails_when_nodes_start_with_a_script_that_is_written_elsewhere(template: Template, text: str) -> None:
+    (message,) = said(template)
+    assert text in message
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        written("lifecycle/on_init_complete.sh"),
+        written("lifecycle/tools.sh", "lifecycle/on_init_complete.sh"),
+        edited(written("tools/other.sh"), {"Upload": deployment(DestinationBucketKeyPrefix="lifecycle")}),
+        edited(written("v2/on_init_complete.sh"), {"Script0/Bucket": "sagemaker-elsewhere"}),
+        edited(written("v2/on_init_complete.sh"), {"Script0/Key": {"Ref": "AWS::StackName"}}),
+        built("lifecycle/", "Install"),
+        built("$CODEBUILD_BUILD_NUMBER/on_init_complete.sh", "Install"),
+    ],
+)
+def test_passes_when_the_script_may_be_where_nodes_look_for_it(template: Template) -> None:
+    assert said(template) == []
+
+
+def test_fails_when_a_cluster_does_not_await_the_build_that_copies_its_scripts() -> None:
+    (message,) = said(built("lifecycle/"), "HP-SCR-005")
+    assert "does not await Install, which uploads the scripts" in message
+    assert said(built("lifecycle/", "Install"), "HP-SCR-005") == said(built("tools/"), "HP-SCR-005") == []
