@@ -262,6 +262,12 @@ def known_addons() -> tuple[str, ...]:
     return tuple(document("addons.json")["addons"])
 
 
+def namespaces() -> frozenset[str]:
+    """The namespaces of the service accounts of all add-ons that are known."""
+    facts = [found for name in known_addons() if (found := addon_facts(name)) is not None]
+    return frozenset({*(one.namespace for one in facts), *(own.namespace for one in facts for own in one.identities)})
+
+
 def named(nodes: Nodes) -> tuple[str, ...]:
     """The add-ons that do the same without a node."""
     return tuple(name for name in known_addons() if (facts := addon_facts(name)) is not None and facts.nodes is nodes)

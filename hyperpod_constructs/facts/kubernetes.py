@@ -104,6 +104,12 @@ FEWEST_ZONES = 2
 Source: https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
 """
 
+OWN_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
+"""The namespaces that each cluster has.
+
+Source: https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/
+"""
+
 CLUSTER_ADMIN, EDITOR, VIEWER = "AmazonEKSClusterAdminPolicy", "AmazonEKSEditPolicy", "AmazonEKSViewPolicy"
 """Access policies: everything; the objects of a namespace, but neither roles nor quotas; the same to read, without secrets.
 

@@ -77,6 +77,7 @@ MODULES: Mapping[str, Topic] = {
     "event_sources": Topic.PATTERN,
     "exports": Topic.COMPANION,
     "flow_logs": Topic.LOGS,
+    "helm_commands": Topic.SCRIPT,
     "hosts": Topic.NAME,
     "identities": Topic.COMPANION,
     "jobs": Topic.COMPANION,
@@ -222,6 +223,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "event_sources": {"AWS::Events::Rule": "EventPattern", "AWS::S3::Bucket": ""},
     "exports": {"AWS::FSx::FileSystem": "OpenZFSConfiguration"},
     "flow_logs": {"AWS::EC2::FlowLog": "LogFormat", "AWS::Logs::MetricFilter": "FilterPattern"},
+    "helm_commands": {"AWS::CodeBuild::Project": "Source"},
     "hosts": {
         "AWS::ApiGatewayV2::Integration": "IntegrationUri",
         "AWS::CodeBuild::Project": "Environment",

@@ -372,3 +372,72 @@ def test_passes_when_what_a_stack_calls_starts_no_build() -> None:
         IN_CLUSTER, {"Install/.DependsOn": ["FromTools", *WAYS], calls: STARTER.replace("start_build", "list_builds_for_project")}
     )
     assert said(template, "HP-DEP-002") == []
+
+
+def commands(*lines: str) -> str:
+    """A specification with these commands behind those of the base."""
+    return WORKS + "".join(f"      - {one}\n" for one in lines)
+
+
+CLONE = "git clone https://github.com/aws/sagemaker-hyperpod-cli.git cli"
+PARTS = "helm upgrade --install parts cli/helm_chart/HyperPodHelmChart --namespace kube-system"
+FETCH = "helm dependency update cli/helm_chart/HyperPodHelmChart"
+QUEUE = "helm upgrade --install queue oci://registry.k8s.io/kueue/charts/kueue"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (commands("helm install queue oci://registry.k8s.io/kueue"), "helm install queue fails when the build runs again"),
+        (commands("helm upgrade queue oci://registry.k8s.io/kueue"), "helm upgrade queue fails in the first build"),
+        (commands(CLONE, PARTS), "HyperPodHelmChart lacks the charts that it needs"),
+        (commands(f"{QUEUE} -n queues"), "for the namespace queues, which nothing makes"),
+        (commands("SPACE=queues", f"{QUEUE} --namespace=$SPACE --wait"), "for the namespace queues, which nothing makes"),
+        (SPEC + f"      - {QUEUE}\n", "helm upgrade runs before aws eks update-kubeconfig"),
+        (
+            SPEC + "      - kubectl apply -f a.yaml\n      - aws eks update-kubeconfig --name $CONTROL\n",
+            "kubectl apply runs before",
+        ),
+    ],
+)
+def test_fails_when_a_command_for_charts_surely_fails(text: str, message: str) -> None:
+    messages = said(edited(IN_CLUSTER, {TEXT: text}), "HP-TXT-011")
+    assert len(messages) == 1
+    assert message in messages[0]
+
+
+def test_fails_when_a_chart_is_of_a_repository_that_no_command_adds() -> None:
+    chart = 'version: 0.2\nphases:\n  build:\n    commands:\n      - aws eks update-kubeconfig --name "$CONTROL"\n'
+    chart += "      - helm repo add kuberay https://ray-project.github.io/kuberay-helm\n"
+    chart += "      - helm upgrade --install ray {}/kuberay-operator\n"
+    (message,) = said(edited(IN_CLUSTER, {TEXT: chart.format("kube-ray")}), "HP-TXT-011")
+    assert "no command adds the repository kube-ray" in message
+    assert "kuberay is added" in message
+    assert said(edited(IN_CLUSTER, {TEXT: chart.format("kuberay")}), "HP-TXT-011") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        commands(CLONE, FETCH, PARTS),
+        commands(CLONE, f"{PARTS} --dependency-update"),
+        commands(f"{QUEUE} -n queues --create-namespace"),
+        commands("kubectl create namespace queues", f"{QUEUE} -n queues"),
+        commands(f"{QUEUE} -n amazon-cloudwatch"),
+        commands(f"{QUEUE} -n $CODEBUILD_BUILD_ID"),
+        commands("helm status queue || helm install queue oci://registry.k8s.io/kueue"),
+        commands("helm install oci://registry.k8s.io/kueue --generate-name"),
+        commands("helm install queue oci://registry.k8s.io/kueue || true", "helm upgrade queue oci://registry.k8s.io/kueue"),
+        SPEC + f"      - eksctl utils write-kubeconfig --cluster a\n      - {QUEUE}\n",
+        SPEC + f"      - export KUBECONFIG=/tmp/config\n      - {QUEUE}\n",
+        SPEC + "      - kubectl create namespace a --dry-run=client -o yaml\n",
+    ],
+)
+def test_passes_when_a_command_for_charts_may_succeed(text: str) -> None:
+    assert said(edited(IN_CLUSTER, {TEXT: text}), "HP-TXT-011") == []
+
+
+def test_passes_when_a_build_runs_once_or_another_one_made_the_release() -> None:
+    once = STARTER.replace('!= "Delete"', '== "Create"')
+    changes = {TEXT: commands("helm install queue oci://registry.k8s.io/kueue"), "Starter/Code/ZipFile": once}
+    assert said(edited(IN_CLUSTER, changes), "HP-TXT-011") == []
