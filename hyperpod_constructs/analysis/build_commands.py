@@ -5,17 +5,21 @@ Source: https://docs.aws.amazon.com/codebuild/latest/userguide/build-spec-ref.ht
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.embedded import marked
-from hyperpod_constructs.analysis.shell import Command, Word, commands_of, value_of, values_set, variables_set
-from hyperpod_constructs.facts.builds import BUILD_PHASES
+from hyperpod_constructs.analysis.shell import Command, Word, commands_of, plain, value_of, values_set, variables_set
+from hyperpod_constructs.facts.builds import BUILD_PHASES, FETCHING
 from hyperpod_constructs.templates.errors import TemplateError
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_items, as_str, at
 
 PROJECT = "AWS::CodeBuild::Project"
+_URL = re.compile(r"https?://([a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,})(?=[/:]|$)")
+_ELSEWHERE = ("amazonaws.com", "amazonaws.com.cn", ".aws", ".corp", ".internal", ".lan", ".local", ".localhost")
+"""Ends of names that may be of hosts in a VPC."""
 _OF_SECRETS = ("parameter-store", "secrets-manager")
 
 
@@ -40,6 +44,16 @@ class Build(NamedTuple):
 def build_of(project: Resource) -> Build | None:
     """What a build runs; `None` if that is not known. Computed once."""
     return project.template.model.cached((build_of, project), lambda: _build(project))
+
+
+def hosts_of(project: Resource) -> tuple[str, ...]:
+    """The hosts in the internet from which a build surely fetches something without a proxy."""
+    build = build_of(project)
+    if build is None or "*" in build.set or any(name.lower().endswith("_proxy") for name in (*build.given, *build.set)):
+        return ()
+    commands = (one for one in build.commands if one.name in FETCHING and not one.guarded)
+    found = (_URL.match(plain(word[:1])) for one in commands for word in one.arguments)
+    return tuple(dict.fromkeys(one[1] for one in found if one is not None and not one[1].endswith(_ELSEWHERE)))
 
 
 def builds(model: Model) -> Iterator[tuple[Resource, Build]]:

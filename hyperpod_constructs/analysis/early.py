@@ -6,20 +6,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence, Sized
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs._support.words import enumerated
+from hyperpod_constructs.analysis.clusters import labels
+from hyperpod_constructs.analysis.first_calls import called_first
+from hyperpod_constructs.analysis.interface_ways import Stopped, interface_ways, sides_of, ways_of
 from hyperpod_constructs.analysis.network_acls import acl_of
 from hyperpod_constructs.analysis.networks import ENDPOINT
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM
 from hyperpod_constructs.analysis.reachability import Connection, connections
 from hyperpod_constructs.facts.creation import OPENING
+from hyperpod_constructs.facts.interfaces import INTERFACES
 from hyperpod_constructs.templates.dependencies import awaits, references
 from hyperpod_constructs.templates.doubts import Key
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import as_str
+from hyperpod_constructs.templates.values import ABSENT, as_str
 
 _MOST, _MOST_CLUSTERS = 12, 8
 """Resources of which each is tried alone, and clusters that are tried: each takes another look at the whole model."""
@@ -29,12 +35,14 @@ class Early(NamedTuple):
     """A resource that is made before what it needs.
 
     :param late: what it does not await.
-    :param missed: what it surely does not reach without that.
+    :param users: who surely does not reach something without that, in words.
+    :param targets: what they do not reach.
     """
 
     resource: Resource
     late: tuple[Resource, ...]
-    missed: tuple[Connection, ...]
+    users: str
+    targets: tuple[str, ...]
 
 
 def without(model: Model, late: Collection[Resource]) -> Model:
@@ -56,7 +64,53 @@ def closed_ways(model: Model) -> Iterator[Early]:
         late = [one for one in not_awaited(cluster, *OPENING) if one.type == ENDPOINT or not ends.isdisjoint(references(one.get()))]
         missed = _missed(cluster, found, late)
         if missed and not _are_spare(cluster, missed, late):
-            yield Early(cluster, _causes(cluster, missed, late), missed)
+            targets = tuple(dict.fromkeys(one.target.label for one in missed))
+            causes = _causes(late, partial(_missed, cluster, missed))
+            yield Early(cluster, causes, labels(one.group for one in missed), targets)
+    yield from _of_programs(model)
+
+
+def _of_programs(model: Model) -> Iterator[Early]:
+    """What calls functions and builds in a VPC as soon as it is made, before a way of theirs is open; the first eight."""
+    inner = {one: [program for program in programs if _is_inside(program)] for one, programs in called_first(model).items()}
+    for caller, programs in [(one, found) for one, found in inner.items() if found and one.exists][:_MOST_CLUSTERS]:
+        keys = {one.key for one in programs}
+        known = list(ways_of(model, keys))
+        ends = {*_ends_of_programs(programs), *(hop.resource for one in known for hop in one.way.hops)}
+        late = [one for one in not_awaited(caller, *OPENING) if _opens(one, ends) and not awaits(one, caller)]
+        is_ended = partial(_newly_ended, model, keys, {_target(one) for one in known if one.way.end is not None})
+        ended = is_ended(late) if late else []
+        if ended:
+            users = enumerated(dict.fromkeys(one.user.logical_id for one in ended))
+            yield Early(caller, tuple(_halved(late, is_ended)), users, tuple(dict.fromkeys(one.target for one in ended)))
+
+
+def _is_inside(program: Resource) -> bool:
+    return program.type in INTERFACES and program.get("VpcConfig") is not ABSENT
+
+
+def _ends_of_programs(programs: Sequence[Resource]) -> Iterator[Resource]:
+    """The subnets, groups, route tables and network ACLs of functions and builds."""
+    for one in programs:
+        yield from references(one.get("VpcConfig"))
+        for side in sides_of(one, INTERFACES[one.type]):
+            for subnet in side.subnets or ():
+                table, acl = resource_of(subnet.route_table), acl_of(subnet)
+                yield from (*(() if table is None else (table,)), *(() if acl is None else (acl.resource,)))
+
+
+def _opens(one: Resource, ends: Collection[Resource]) -> bool:
+    """Whether a resource may open a way to or from what is at its ends."""
+    return one.exists is True and (one.type == ENDPOINT or one in ends or any(named in ends for named in references(one.get())))
+
+
+def _newly_ended(model: Model, keys: Collection[Key], before: Collection[object], late: Sequence[Resource]) -> list[Stopped]:
+    """The ways of functions and builds that surely end without some resources, and not with them."""
+    return [one for one in interface_ways(without(model, late), keys) if _target(one) not in before]
+
+
+def _target(one: Stopped) -> tuple[Key, str]:
+    return one.user.key, one.target
 
 
 def _is_needed(one: Connection) -> bool:
@@ -108,7 +162,14 @@ def _name(one: Connection) -> tuple[object, ...]:
     return one.group.path, None if one.subnet is None else one.subnet.resource.key, one.target.label
 
 
-def _causes(cluster: Resource, missed: Sequence[Connection], late: Sequence[Resource]) -> tuple[Resource, ...]:
+def _causes(late: Sequence[Resource], is_missed: Callable[[Sequence[Resource]], Sized]) -> tuple[Resource, ...]:
     """The resources of which each alone is missed; all where none is, or where they are too many to try."""
     tried = late if len(late) <= _MOST else ()
-    return tuple(one for one in tried if len(late) == 1 or _missed(cluster, missed, [one])) or tuple(late)
+    return tuple(one for one in tried if len(late) == 1 or len(is_missed([one]))) or tuple(late)
+
+
+def _halved(late: Sequence[Resource], is_missed: Callable[[Sequence[Resource]], Sized]) -> Sequence[Resource]:
+    """Those of some resources that are missed together, without a half that is not."""
+    middle = len(late) // 2
+    missed = [half for half in (late[:middle], late[middle:]) if half and len(is_missed(half))] if middle else []
+    return [one for half in missed for one in _halved(half, is_missed)] or late

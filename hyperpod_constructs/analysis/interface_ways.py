@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.api_calls import code_calls, program_calls
+from hyperpod_constructs.analysis.build_commands import PROJECT, hosts_of
 from hyperpod_constructs.analysis.cluster_builds import cluster_builds
 from hyperpod_constructs.analysis.control_plane_ways import to_control_plane
 from hyperpod_constructs.analysis.custom_resources import makers
@@ -22,11 +23,12 @@ from hyperpod_constructs.analysis.reachability import file_system_ways, way_to
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, security_groups
 from hyperpod_constructs.analysis.service_ways import to_service
 from hyperpod_constructs.analysis.traffic import Side, Traffic
-from hyperpod_constructs.analysis.ways import Hop, Way
+from hyperpod_constructs.analysis.ways import Hop, Way, to_the_internet
 from hyperpod_constructs.facts.connections import ANSWERED, OF_ANSWERS, Service
 from hyperpod_constructs.facts.interfaces import BY_SERVICE, ENDPOINTS, INTERFACES, OF_APPLIERS, Interfaces
 from hyperpod_constructs.facts.listeners import NFS
 from hyperpod_constructs.templates.dependencies import references
+from hyperpod_constructs.templates.doubts import Key
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_bool, as_items, as_str, at, parts_of
 
@@ -39,7 +41,7 @@ _LETTERS = 3
 
 
 class Stopped(NamedTuple):
-    """A way that surely ends.
+    """A way of a user, which surely ends where that is asked for.
 
     :param user: the function or build.
     :param target: what it cannot reach, in words.
@@ -51,12 +53,16 @@ class Stopped(NamedTuple):
     way: Way
 
 
-def interface_ways(model: Model) -> Iterator[Stopped]:
-    """The ways of functions and builds that surely end."""
-    return (one for one in _ways(model) if one.way.end is not None)
+def interface_ways(model: Model, only: Collection[Key] | None = None) -> Iterator[Stopped]:
+    """The ways of functions and builds that surely end.
+
+    :param only: those of some functions and builds alone.
+    """
+    return (one for one in ways_of(model, only) if one.way.end is not None)
 
 
-def _ways(model: Model) -> Iterator[Stopped]:
+def ways_of(model: Model, only: Collection[Key] | None = None) -> Iterator[Stopped]:
+    """The ways of functions and builds, whether they end or not."""
     appliers = {one for eks in eks_clusters(model) for one in eks.appliers}
     answering = set(makers(model).values())
     installing = grouped(
@@ -67,7 +73,7 @@ def _ways(model: Model) -> Iterator[Stopped]:
     )
     rotated = grouped(_rotations(model))
     for type_, places in INTERFACES.items():
-        for resource in model.resources(type_):
+        for resource in (one for one in model.resources(type_) if only is None or one.key in only):
             calls = {**dict.fromkeys(OF_APPLIERS if resource in appliers else (), ()), **_called(resource, places, model)}
             named = [one for one in references(_variables(resource)) if one.type in DATABASES]
             databases = dict.fromkeys((*named, *rotated.get(resource, ())))
@@ -77,12 +83,14 @@ def _ways(model: Model) -> Iterator[Stopped]:
                     yield stopped(name, _to_endpoint(source, resource, name, actions))
                 if resource in answering:
                     yield stopped(_ANSWERS, Way.of(source.name, _ANSWERS, Traffic(), to_service(source, ANSWERED, OF_ANSWERS)))
+                for host in hosts_of(resource) if resource.type == PROJECT else ():
+                    yield stopped(host, Way.of(source.name, host, Traffic(), to_the_internet(source, Traffic())))
                 for eks in installing.get(resource, ()):
                     way = Way.of(source.name, eks.resource.logical_id, Traffic(), to_control_plane(source, eks))
                     yield stopped(eks.resource.logical_id, way)
                 yield from (stopped(one.logical_id, way) for one in databases for way in _to_database(source, one))
                 yield from (stopped(one.logical_id, way) for one in _mounted(resource) for way in to_file_system(source, one))
-    yield from _outside(rotated)
+    yield from _outside(rotated) if only is None else ()
 
 
 def _to_endpoint(source: Side, resource: Resource, name: str, actions: Sequence[str]) -> Way:

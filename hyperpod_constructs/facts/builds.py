@@ -61,3 +61,9 @@ STARTERS = (
 
 Source: https://docs.aws.amazon.com/codebuild/latest/APIReference/API_StartBuild.html
 """
+
+FETCHING = ("curl", "git", "helm", "wget")
+"""Programs that fetch what is at the addresses behind them.
+
+Source: https://docs.aws.amazon.com/codebuild/latest/userguide/vpc-support.html
+"""

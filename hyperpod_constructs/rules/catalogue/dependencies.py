@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.alone import alone, unused
-from hyperpod_constructs.analysis.clusters import labels
 from hyperpod_constructs.analysis.early import Early, closed_ways
 from hyperpod_constructs.analysis.first_calls import early_calls
 from hyperpod_constructs.analysis.iam import RoleFacts, role_facts
@@ -112,18 +111,17 @@ def _comes_late(known: RoleFacts, early: RoleFacts, action: str, arn: Value) -> 
 @warning(
     "HP-DEP-004",
     on=closed_ways,
-    title="a cluster awaits the ways of its nodes",
+    title="a cluster awaits the ways of its nodes, and a custom resource those of its function and its build",
     why="CloudFormation opens the way while nodes start: they cannot fetch scripts or images, or fail the check of EFA, and the "
-    "creation fails now and then",
-    fix="name the routes, associations, endpoints and rules of the nodes' subnets and groups in DependsOn of the cluster",
+    "creation fails now and then; a function that is called too early fails in the same way",
+    fix="name the routes, associations, endpoints and rules of their subnets and groups in DependsOn of the resource",
     allowed="DependsOn on each of them, or on the nested stack that has them",
     source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-dependson.html",
     because=ORDER,
 )
 def ways_are_open_first(early: Early) -> Hit:
     names = enumerated(one.logical_id for one in early.late)
-    targets = enumerated(dict.fromkeys(one.target.label for one in early.missed))
-    text = f"it does not await {names}, without which {labels(one.group for one in early.missed)} cannot reach {targets}"
+    text = f"it does not await {names}, without which {early.users} cannot reach {enumerated(early.targets)}"
     return Hit(early.resource, (), text)
 
 

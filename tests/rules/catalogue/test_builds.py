@@ -441,3 +441,43 @@ def test_passes_when_a_build_runs_once_or_another_one_made_the_release() -> None
     once = STARTER.replace('!= "Delete"', '== "Create"')
     changes = {TEXT: commands("helm install queue oci://registry.k8s.io/kueue"), "Starter/Code/ZipFile": once}
     assert said(edited(IN_CLUSTER, changes), "HP-TXT-011") == []
+
+
+def test_fails_when_a_build_starts_before_a_way_is_open() -> None:
+    def late(*gone: str) -> list[str]:
+        awaited = [one for one in ("Access", "FromTools", *WAYS) if one not in gone]
+        return said(edited(IN_CLUSTER, {"Install/.DependsOn": awaited}), "HP-DEP-004")
+
+    assert late() == []
+    (message,) = late("FromTools")
+    assert "it does not await FromTools, without which Build cannot reach Control" in message
+    (message,) = late(*WAYS)
+    assert "it does not await Route, RoutedA and RoutedB" in message or "Route, RoutedA, RoutedB" in message
+    assert said(edited(IN_CLUSTER, {"Install/.DependsOn": [], "Build/VpcConfig": {"Ref": "AWS::NoValue"}}), "HP-DEP-004") == []
+
+
+FETCHES = SPEC + "      - curl -fsSL https://get.helm.sh/helm.tar.gz | tar xz\n"
+CLOSED = ["Route", "RoutedA", "RoutedB"]
+
+
+@pytest.mark.parametrize(
+    ("line", "reached"),
+    [
+        ("curl -fsSL https://get.helm.sh/helm.tar.gz | tar xz", "get.helm.sh"),
+        ("git clone --depth 1 https://github.com/aws/sagemaker-hyperpod-cli.git", "github.com"),
+        ('VERSION=1; wget -q "https://dl.example.com/$VERSION.zip"', "dl.example.com"),
+        ("helm repo add kuberay https://ray-project.github.io/kuberay-helm", "ray-project.github.io"),
+        ("curl https://example.com/a || echo no", ""),
+        ("curl https://artifacts.corp/a", ""),
+        ("curl https://$HOST_NAME/a", ""),
+        ("export HTTPS_PROXY=http://10.0.0.9:3128; curl https://example.com/a", ""),
+        ("echo https://example.com", ""),
+    ],
+)
+def test_a_build_in_a_closed_network_fetches_nothing_from_the_internet(line: str, reached: str) -> None:
+    template = edited(IN_CLUSTER, {TEXT: SPEC + f"      - {line!r}\n", "Install/.DependsOn": ["Access", "FromTools"]})
+    closed = without(template, *CLOSED)
+    messages = [one for one in said(closed, "HP-REACH-006") if one.startswith("Build")]
+    names = " ".join(one.partition(": the way")[0] for one in messages)
+    assert (reached in names) if reached else ("." not in names)
+    assert said(edited(template, {"Install/.DependsOn": ["Access", "FromTools", *WAYS]}), "HP-REACH-006") == []
