@@ -14,6 +14,7 @@ from typing import NamedTuple
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.clusters import labels
+from hyperpod_constructs.analysis.custom_resources import PREFIXES
 from hyperpod_constructs.analysis.first_calls import called_first
 from hyperpod_constructs.analysis.interface_ways import Stopped, interface_ways, sides_of, ways_of
 from hyperpod_constructs.analysis.network_acls import acl_of
@@ -71,8 +72,12 @@ def closed_ways(model: Model) -> Iterator[Early]:
 
 
 def _of_programs(model: Model) -> Iterator[Early]:
-    """What calls functions and builds in a VPC as soon as it is made, before a way of theirs is open; the first eight."""
-    inner = {one: [program for program in programs if _is_inside(program)] for one, programs in called_first(model).items()}
+    """The custom resources that call functions and builds in a VPC before a way of theirs is open; the first eight.
+
+    The rotation of a secret, which also calls a function at once, is tried again.
+    """
+    custom = {one: programs for one, programs in called_first(model).items() if one.type.startswith(PREFIXES)}
+    inner = {one: [program for program in programs if _is_inside(program)] for one, programs in custom.items()}
     for caller, programs in [(one, found) for one, found in inner.items() if found and one.exists][:_MOST_CLUSTERS]:
         keys = {one.key for one in programs}
         known = list(ways_of(model, keys))

@@ -72,6 +72,8 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/appendix-notebook-and-internet-a
 ENDPOINTS: Mapping[str, str] = {
     "aps": "aps-workspaces",
     "cloudwatch": "monitoring",
+    "codebuild": "codebuild",
+    "codepipeline": "codepipeline",
     "dynamodb": "dynamodb",
     "ecr": "ecr.api",
     "eks": "eks",
@@ -95,6 +97,11 @@ Source: https://docs.aws.amazon.com/vpc/latest/privatelink/aws-services-privatel
 
 BY_SERVICE = frozenset(
     {
+        "codebuild:batchputcodecoverages",
+        "codebuild:batchputtestcases",
+        "codebuild:createreport",
+        "codebuild:createreportgroup",
+        "codebuild:updatereport",
         "dynamodb:describestream",
         "dynamodb:getrecords",
         "dynamodb:getsharditerator",
@@ -108,9 +115,10 @@ BY_SERVICE = frozenset(
         "sqs:receivemessage",
     }
 )
-"""Actions that Lambda makes for a function from its own network, in small letters.
+"""Actions that Lambda makes for a function, and CodeBuild for a build, from its own network, in small letters.
 
-Source: https://docs.aws.amazon.com/lambda/latest/dg/invocation-eventsourcemapping.html
+Sources: https://docs.aws.amazon.com/lambda/latest/dg/invocation-eventsourcemapping.html and
+https://docs.aws.amazon.com/codebuild/latest/userguide/test-permissions.html
 """
 
 OF_APPLIERS = ("eks", "lambda", "s3")
