@@ -18,10 +18,13 @@ _ACTIONS = {
     BUCKET: (_OF_BUCKET, *_OF_OBJECTS),
     SECRET: ("secretsmanager:GetSecretValue", "secretsmanager:PutSecretValue"),
     KEY: ("kms:Decrypt", "kms:GenerateDataKey"),
+    "AWS::APS::Workspace": ("aps:QueryMetrics", "aps:RemoteWrite"),
+    "AWS::DynamoDB::Table": ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"),
     "AWS::ECR::Repository": ("ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"),
     "AWS::Kinesis::Stream": ("kinesis:GetRecords", "kinesis:PutRecord"),
     "AWS::SNS::Topic": ("sns:Publish",),
     "AWS::SQS::Queue": ("sqs:ReceiveMessage", "sqs:SendMessage"),
+    "AWS::StepFunctions::StateMachine": ("states:StartExecution",),
 }
 """The actions that are judged: those that a policy names, without wildcards, and that its writer relies on."""
 

@@ -29,6 +29,7 @@ from hyperpod_constructs.analysis.refusals import Cause, Refusal, refusal
 from hyperpod_constructs.analysis.resource_policies import key_of
 from hyperpod_constructs.analysis.role_calls import Called, called
 from hyperpod_constructs.analysis.session_calls import session_calls
+from hyperpod_constructs.analysis.web_identities import PROVIDER, trust_of
 from hyperpod_constructs.facts import permissions as facts
 from hyperpod_constructs.facts.addons import CERTIFICATES, S3_CSI
 from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL
@@ -36,6 +37,7 @@ from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 from hyperpod_constructs.facts.permissions import Place, Task
 from hyperpod_constructs.facts.pod_permissions import CONFIGURED, PODS
 from hyperpod_constructs.facts.role_calls import OUTSIDE
+from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_str, at, shown
 from hyperpod_constructs.templates.values import joined as joined_parts
@@ -247,20 +249,35 @@ def _of_pods(addon: Addon) -> Iterator[Need]:
 
 def _of_pod(addon: Addon, user: str, role: Resource, task: Task, arn: Value) -> Iterator[Need]:
     """The needs of pods, past the endpoints of the nodes on which they run, where only those of one cluster can have them."""
-    groups = _groups_for(addon)
+    groups = _groups_for(addon.eks)
     for action in task.actions:
         network, endpoint = from_nodes(groups, action) if groups else ({}, None)
         context = having((of_caller(role), network, task.context))
         yield Need(user, role_facts(role), task, Call(action, arn, context), endpoint=endpoint)
 
 
-def _groups_for(addon: Addon) -> tuple[Group, ...]:
-    """The groups of nodes on which the pods of an add-on run; none where EKS may have other nodes for them."""
-    eks = addon.eks
-    model = addon.resource.template.model
-    if eks is None or eks.node_groups or eks.is_automatic or model.resources(*_OTHER_NODES):
+def _groups_for(eks: EksCluster | None) -> tuple[Group, ...]:
+    """The groups of nodes on which the pods of a Kubernetes cluster run; none where EKS may have other nodes for them."""
+    model = None if eks is None else eks.resource.template.model
+    if eks is None or model is None or eks.node_groups or eks.is_automatic or model.resources(*_OTHER_NODES):
         return ()
     return tuple(group for cluster, joined_to in joined(model) if joined_to == eks for group in cluster.groups)
+
+
+def _groups_of_pods(role: Resource) -> tuple[Group, ...]:
+    """The groups of nodes on which pods run that alone can have a role."""
+    found = {_pods_of(one, role) for one in trust_of(role) if one.effect == "Allow"}
+    return _groups_for(next(iter(found))) if len(found) == 1 else ()
+
+
+def _pods_of(statement: Statement, role: Resource) -> EksCluster | None:
+    """The Kubernetes cluster whose pods may take a role by a statement of its trust, if nobody else may by that."""
+    principal = at(statement.raw, "Principal")
+    provider = resource_of(at(principal, "Federated"), PROVIDER)
+    if as_str(at(principal, "Service")) == PODS_PRINCIPAL:
+        named = [one for one in eks_clusters(role.template.model) if any(role in references(part.get()) for part in one.parts)]
+        return named[0] if len(named) == 1 else None
+    return None if provider is None else EksCluster.of(provider.get("Url"))
 
 
 def _hint(addon: Addon) -> str:
@@ -336,13 +353,14 @@ def _simple(user: str, role: Resource, task: Task, arn: Value) -> Iterator[Need]
 def _granted(role: Resource) -> Iterator[Need]:
     """What the policies of a role allow by name on resources of the model, and on their keys."""
     known, user = role_facts(role), f"the role {role.logical_id}"
-    groups = tuple(group for use in role_uses(role.template.model) if use.role is role for group in use.groups)
+    nodes = tuple(group for use in role_uses(role.template.model) if use.role is role for group in use.groups)
+    groups = nodes or _groups_of_pods(role)
     for grant in grants_of(known):
         task = _task(f"use {grant.target.logical_id} as its policies say")
         network, endpoint = from_nodes(groups, grant.action) if groups else ({}, None)
         owner = dict.fromkeys(OF_OWNER, grant.target.template.owner)
         call = Call(grant.action, grant.arn, having((of_caller(role), network, owner)))
-        yield Need(user, known, task, call, groups, endpoint, Origin.GRANT)
+        yield Need(user, known, task, call, nodes, endpoint, Origin.GRANT)
         key = grant.key
         if key is not None:
             yield from _of_keys(user, known, grant.action, key, grant.target)

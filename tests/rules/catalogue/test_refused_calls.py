@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rules.catalogue.cases import REMOVED, Case, edited
-from tests.rules.catalogue.templates import KEPT, Template, findings, rules_of, slurm
+from tests.rules.catalogue.templates import KEPT, Template, eks, findings, rules_of, slurm
 from tests.rules.catalogue.test_network import OPERATION, closed
 
 FATAL, FEATURE = "HP-PERM-001", "HP-PERM-002"
@@ -454,3 +454,59 @@ def test_who_starts_encrypted_sessions_makes_a_data_key(statements: list[Templat
 )
 def test_who_looks_at_the_labels_of_metrics_queries_them(actions: list[str], rules: list[str]) -> None:
     assert rules_of(edited(SLURM, {f"{STATEMENTS}/4": allow(actions)}), rules="HP-PERM") == rules
+
+
+def of_pods(**trust: Any) -> Template:
+    """A role of pods that queries and writes metrics, past an endpoint with a policy."""
+    metrics = {"Fn::GetAtt": ["Metrics", "Arn"]}
+    document = {"Version": "2012-10-17", "Statement": [allow(["aps:QueryMetrics", "aps:RemoteWrite"], metrics)]}
+    trusted = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", **trust}]}
+    endpoint = {
+        "VpcId": {"Ref": "Vpc"},
+        "VpcEndpointType": "Interface",
+        "ServiceName": {"Fn::Sub": "com.amazonaws.${AWS::Region}.aps-workspaces"},
+        "SubnetIds": [{"Ref": "NodeSubnet"}],
+        "PrivateDnsEnabled": True,
+        "PolicyDocument": {"Version": "2012-10-17", "Statement": [of_everybody(allow("aps:*"))]},
+    }
+    role = {"AssumeRolePolicyDocument": trusted, "Policies": [{"PolicyName": "metrics", "PolicyDocument": document}]}
+    identity = {
+        "ClusterName": {"Ref": "Control"},
+        "Namespace": "tools",
+        "ServiceAccount": "scaler",
+        "RoleArn": {"Fn::GetAtt": ["Pods", "Arn"]},
+    }
+    url = {"Fn::GetAtt": ["Control", "OpenIdConnectIssuerUrl"]}
+    return edited(
+        eks(),
+        {
+            "Metrics": {"Type": "AWS::APS::Workspace", **KEPT, "Properties": {}},
+            "MetricsEndpoint": {"Type": "AWS::EC2::VPCEndpoint", "Properties": endpoint},
+            "Issuer": {"Type": "AWS::IAM::OIDCProvider", "Properties": {"Url": url, "ClientIdList": ["sts.amazonaws.com"]}},
+            "Pods": {"Type": "AWS::IAM::Role", "Properties": role},
+            "Identity": {"Type": "AWS::EKS::PodIdentityAssociation", "Properties": identity},
+        },
+    )
+
+
+BY_TOKEN = {"Action": "sts:AssumeRoleWithWebIdentity", "Principal": {"Federated": {"Ref": "Issuer"}}}
+BY_AGENT = {"Action": ["sts:AssumeRole", "sts:TagSession"], "Principal": {"Service": "pods.eks.amazonaws.com"}}
+BY_SERVICE = {"Action": "sts:AssumeRole", "Principal": {"Service": "grafana.amazonaws.com"}}
+PAST = "MetricsEndpoint/PolicyDocument/Statement/0"
+
+
+@pytest.mark.parametrize(
+    ("trust", "changes", "refused"),
+    [
+        (BY_TOKEN, {f"{PAST}/Action": "aps:RemoteWrite"}, "does not allow aps:QueryMetrics"),
+        (BY_AGENT, {f"{PAST}/Action": "aps:QueryMetrics"}, "does not allow aps:RemoteWrite"),
+        (BY_TOKEN, {f"{PAST}/Resource": "arn:aws:aps:*:*:workspace/ws-0"}, "does not allow aps:QueryMetrics, aps:RemoteWrite"),
+        (BY_TOKEN, {}, ""),
+        (BY_AGENT, {PAST: of_everybody(allow("*"))}, ""),
+        (BY_SERVICE, {f"{PAST}/Action": "aps:RemoteWrite"}, ""),
+        (BY_TOKEN, {f"{PAST}/Action": "aps:RemoteWrite", "Issuer/Url": "https://oidc.example.com"}, ""),
+    ],
+)
+def test_pods_use_what_their_roles_name_past_the_endpoints_of_their_nodes(trust: Template, changes: Template, refused: str) -> None:
+    found = [one.message for one in findings(edited(of_pods(**trust), changes)) if "MetricsEndpoint does" in one.message]
+    assert any(refused in one for one in found) if refused else found == []
