@@ -99,7 +99,9 @@ def mistakes_at(model: Model) -> dict[Resource, list[Refused]]:
 
 
 def _policy_of(place: Resource, calls: Sequence[Refused]) -> Resource:
-    """The policy that several roles have in common, if it alone is for the service of their calls; else the place."""
+    """The policy that several roles have in common, if they lack something and it alone is for that service; else the place."""
+    if not all(one.refusal.place is one.need.facts.role and not one.refusal.path for one in calls):
+        return place
     services = {one.refusal.call.action.partition(":")[0] for one in calls}
     roles = list({one.need.facts.role: one.need.facts for one in calls}.values())
     shared = [one for one in roles[0].policies if all(one.resource in {each.resource for each in role.policies} for role in roles)]
