@@ -59,7 +59,8 @@ def _refusals(facts: RoleFacts, call: Call, endpoint: Resource | None) -> Iterat
     closed = _closed(role, call, policies)
     if closed is not None and given is False:
         yield Refusal(call, Cause.MISSING, closed.resource, closed.path)
-    if boundary is not None and given is False and boundary.allows(call) is False:
+    freed = given if boundary is None else any_of(policy.frees(role, call) for policy in policies)
+    if boundary is not None and freed is False and boundary.allows(call) is False:
         yield Refusal(call, Cause.MISSING, limit, at_limit)
     if endpoint is not None:
         yield from _at_endpoint(role, call, endpoint)

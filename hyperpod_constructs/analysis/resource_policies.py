@@ -86,6 +86,14 @@ class ResourcePolicy:
         """Whether it lets a role make a call, whatever the role's own policies say."""
         return self._answer("Allow", role, call, of_account=False)
 
+    def frees(self, role: Resource, call: Call) -> bool | None:
+        """Whether it lets a role make a call, whatever its boundary: a statement for the role's own ARN does not.
+
+        Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/access_policies_boundaries.html
+        """
+        given = self.gives(role, call)
+        return given if given is False or any(_is_beyond(one) for one in self.layer.statements) else False
+
     def opens(self, role: Resource, call: Call) -> bool | None:
         """Whether it lets a role make a call that the role's own policies allow."""
         return self._answer("Allow", role, call, of_account=True)
@@ -150,6 +158,16 @@ def key_of(resource: Resource | None) -> Resource | None:
     return key_named(resource.get(*_KEYS.get(resource.type, ("KmsKeyId",))))
 
 
+def _is_beyond(statement: Statement) -> bool:
+    """Whether a statement is, or may be, for others than roles by their ARNs: everybody, or a session."""
+    found = None if statement.effect == "Deny" else statement.principals("AWS")
+    return statement.effect != "Deny" and (found is None or any(not _is_named_role(one) for one in found))
+
+
+def _is_named_role(principal: Value) -> bool:
+    return (isinstance(principal, Reference) and principal.resource.type == _ROLE) or ":role/" in (as_str(principal) or "")
+
+
 def names_role(statement: Statement, role: Resource, *, of_account: bool) -> bool | None:
     """Whether a role is among the principals of a statement.
 
@@ -176,6 +194,8 @@ def _is_one_role(principal: Value, role: Resource, *, of_account: bool) -> bool 
         return True
     if _is_account(principal):
         return _is_own(principal, role) if of_account else False
+    if ":assumed-role/" in str(principal):
+        return None
     return False if ":user/" in str(principal) else arn_matches(principal, Reference(role, "Arn"))
 
 

@@ -510,3 +510,19 @@ PAST = "MetricsEndpoint/PolicyDocument/Statement/0"
 def test_pods_use_what_their_roles_name_past_the_endpoints_of_their_nodes(trust: Template, changes: Template, refused: str) -> None:
     found = [one.message for one in findings(edited(of_pods(**trust), changes)) if "MetricsEndpoint does" in one.message]
     assert any(refused in one for one in found) if refused else found == []
+
+
+@pytest.mark.parametrize(
+    ("principal", "rules"),
+    [
+        ({"AWS": NODES}, [FATAL]),
+        ({"AWS": {"Fn::Sub": "arn:aws:sts::${AWS::AccountId}:assumed-role/${Role}/session"}}, []),
+        ({"AWS": "*"}, []),
+    ],
+)
+def test_the_policy_of_a_bucket_for_the_arn_of_a_role_is_limited_by_its_boundary(principal: Any, rules: list[str]) -> None:
+    """A policy for everybody or for a session of the role lets it read whatever its boundary lacks."""
+    limit = boundary({"Effect": "Allow", "NotAction": "s3:*", "Resource": "*"})
+    read = {**allow(["s3:GetObject", "s3:ListBucket"], [{"Fn::GetAtt": ["Scripts", "Arn"]}, OBJECTS]), "Principal": principal}
+    shared = {**read, **when("StringEquals", "aws:PrincipalAccount", {"Ref": "AWS::AccountId"})}
+    assert rules_of(edited(SLURM, {**BOUND, "Limit": limit, "Policy": on_bucket(shared)}), rules="HP-PERM") == rules
