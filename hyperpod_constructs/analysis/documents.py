@@ -8,6 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from hyperpod_constructs._support.words import enumerated
+from hyperpod_constructs.analysis.arn_fields import misplaced_fields
 from hyperpod_constructs.analysis.arns import Arn
 from hyperpod_constructs.analysis.conditions import is_operator
 from hyperpod_constructs.analysis.embedded import values_in
@@ -221,6 +222,8 @@ def idle_words(one: Written) -> Iterator[str]:
         if unfit:
             yield f"{', '.join(unfit)} {'works' if len(unfit) == 1 else 'work'} on none of these resources"
     yield from (f"{shown(value)!r} is of AWS, whose ARN has no account" for value in statement.resources if _is_of_aws(value))
+    if not of_bucket:
+        yield from misplaced_fields(statement)
     if not of_bucket and one.resource.type not in POLICIES_OF:
         yield from longer_names(statement)
         yield from mistaken_targets(one.resource, statement)

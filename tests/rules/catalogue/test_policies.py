@@ -671,3 +671,28 @@ def test_the_policy_of_a_queue_speaks_of_no_other_queue(owners: list[str], named
 def test_sessions_are_those_of_a_document_that_is_written_by_its_name(named: str, rules: list[str]) -> None:
     changes = {**starting("ec2:{}:instance/*", named), "Session/Name": "shell"}
     assert rules_of(edited(slurm(), changes), rules="HP-POL") == rules
+
+
+@pytest.mark.parametrize(
+    ("action", "arn", "mistaken"),
+    [
+        ("sns:Publish", "arn:aws:sns:us-west-2::alerts", True),
+        ("sqs:SendMessage", "arn:aws:sqs::123456789012:jobs", True),
+        ("sagemaker:DescribeCluster", "arn:aws:sagemaker:*::cluster/*", True),
+        ("iam:PassRole", "arn:aws:iam:us-west-2:123456789012:role/nodes", True),
+        ("ssm:StartSession", "arn:aws:ssm:us-west-2::document/${Session}", True),
+        ("route53:ListResourceRecordSets", "arn:aws:route53:us-west-2::hostedzone/Z1", True),
+        ("sns:Publish", "arn:aws:sns:*:*:alerts", False),
+        ("iam:GetPolicy", "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess", False),
+        ("iam:GetRole", "arn:aws:iam::*:role/nodes", False),
+        ("ssm:StartSession", "arn:aws:ssm:us-west-2::document/AWS-StartSSHSession", False),
+        ("ssm:GetParameter", "arn:aws:ssm:us-west-2::parameter/aws/service/eks/x", False),
+        ("eks:*", "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy", False),
+        ("route53:ListResourceRecordSets", "arn:aws:route53:::hostedzone/Z1", False),
+    ],
+)
+def test_an_arn_has_a_region_and_an_account_as_its_type_has(action: str, arn: str, *, mistaken: bool) -> None:
+    document = {"Version": "2012-10-17", "Statement": [allow(action, {"Fn::Sub": arn})]}
+    people = {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": document}}
+    template = edited(slurm(), {"Session": SESSION, "People": people})
+    assert [one.resource for one in findings(template) if one.rule == IDLE] == (["People"] if mistaken else [])
