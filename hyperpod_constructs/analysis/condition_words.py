@@ -92,7 +92,7 @@ def caller_of(one: Written) -> Context | None:
     """What is known of all calls that a statement is for: those of services, or of roles that only services assume."""
     if one.kind is Kind.RESOURCE:
         return OF_SERVICE if _is_of_services(one.statement) else _OF_MOUNTS if one.resource.type == _FILE_SYSTEM else None
-    roles = _holders(one.resource) if one.kind is Kind.IDENTITY else None
+    roles = holders(one.resource) if one.kind is Kind.IDENTITY else None
     trusts = [statement for role in roles or () for statement in statements_of(role.get("AssumeRolePolicyDocument")) or ()]
     return {**OF_ROLE, **_tags(one.statement, roles or ())} if trusts and all(map(_is_of_services, trusts)) else None
 
@@ -131,7 +131,7 @@ def _is_of_services(statement: Statement) -> bool:
     return isinstance(principal, Mapping) and list(principal) == ["Service"]
 
 
-def _holders(policy: Resource) -> list[Resource] | None:
+def holders(policy: Resource) -> list[Resource] | None:
     """The roles with a policy, if they are known and nobody else has it."""
     if policy.type == ROLE:
         return [policy]

@@ -258,7 +258,7 @@ def _is_asked(type_: str, action: str) -> bool:
 
 def _are_of_no_resource(statement: Statement) -> bool:
     """Whether all actions of a statement are known, and work on no resource."""
-    found = list(_named(statement))
+    found = list(named_actions(statement))
     return (
         bool(found)
         and not statement.excludes_actions
@@ -296,7 +296,7 @@ def _may_be_of(patterns: Sequence[Arn], owner: Resource) -> bool:
 
 def _unfit(statement: Statement) -> list[str]:
     """The actions that do not work on the resources. Guides list some without resources beside others: they count only alone."""
-    named = [] if statement.excludes_resources else list(_named(statement))
+    named = [] if statement.excludes_resources else list(named_actions(statement))
     unfit = [action for action in named if not _works(action, statement)]
     return [action.name for action in unfit if action.types or len(unfit) == len(statement.actions)]
 
@@ -322,7 +322,7 @@ def _unknown_action(text: str) -> str | None:
     return f"no action is known as {text}{f'; did you mean {known[nearest[0]].name}?' if nearest else ''}"
 
 
-def _named(statement: Statement) -> Iterator[Action]:
+def named_actions(statement: Statement) -> Iterator[Action]:
     """The known actions that a statement names without wildcards."""
     for text in filter(None, map(as_str, statement.actions)):
         found = (service_actions(text.lower().partition(":")[0]) or {}).get(text.lower())
@@ -332,10 +332,10 @@ def _named(statement: Statement) -> Iterator[Action]:
 
 def _works(action: Action, statement: Statement) -> bool:
     """Whether an action may work on one of a statement's resources; one that knows no resources works on `*` alone."""
-    return any(_fits(action, pattern) for pattern in statement.resources)
+    return any(fits(action, pattern) for pattern in statement.resources)
 
 
-def _fits(action: Action, pattern: Value) -> bool:
+def fits(action: Action, pattern: Value) -> bool:
     parts = Arn(pattern).spelled
     text = "".join(part if isinstance(part, str) else _NAME if isinstance(part, Digits | Segment) else _UNKNOWN for part in parts)
     fields = text.split(":", 5)

@@ -10,6 +10,7 @@ from hyperpod_constructs.analysis.arns import Arn, bucket_arn
 from hyperpod_constructs.analysis.condition_kinds import mistaken_pseudo_parameters
 from hyperpod_constructs.analysis.condition_words import caller_of, idle_conditions
 from hyperpod_constructs.analysis.documents import Written, documents, idle_words, of_others, refused_words, repeated_sids, written
+from hyperpod_constructs.analysis.half_buckets import half_buckets
 from hyperpod_constructs.analysis.iam import ROLE, aws_managed_name
 from hyperpod_constructs.analysis.open_policies import is_open, locks_out, open_permissions, open_statements
 from hyperpod_constructs.analysis.resource_policies import BUCKET_POLICY
@@ -54,7 +55,7 @@ def documents_are_taken(model: Model) -> Iterator[Hit]:
     source="https://docs.aws.amazon.com/service-authorization/latest/reference/",
 )
 def statements_do_something(one: Written) -> Iterator[Hit]:
-    words = list(idle_words(one))
+    words = [*idle_words(one), *half_buckets(one)]
     if words:
         yield hit(one.resource, "; ".join(words), *one.path)
     yield from (hit(one.resource, said, *place) for said, place in of_others(one))

@@ -696,3 +696,30 @@ def test_an_arn_has_a_region_and_an_account_as_its_type_has(action: str, arn: st
     people = {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": document}}
     template = edited(slurm(), {"Session": SESSION, "People": people})
     assert [one.resource for one in findings(template) if one.rule == IDLE] == (["People"] if mistaken else [])
+
+
+BOTH = ["s3:GetObject", "s3:ListBucket"]
+
+
+def of(name: str, key: str = "") -> dict[str, Any]:
+    return {"Fn::Sub": f"${{{name}.Arn}}{key}"}
+
+
+@pytest.mark.parametrize(
+    ("actions", "resources", "more", "mistaken"),
+    [
+        (BOTH, [of("Scripts"), of("Scripts", "/*"), of("Store", "/*")], [], True),
+        (BOTH, [of("Scripts"), of("Scripts", "/*"), of("Store")], [], True),
+        (["s3:PutObject", "s3:ListBucket"], [of("Scripts"), of("Store"), of("Store", "/runs/*")], [], True),
+        (BOTH, [of("Scripts"), of("Scripts", "/*"), of("Store", "/*")], [allow("s3:List*", of("Store"))], False),
+        (BOTH, [of("Scripts"), of("Scripts", "/*"), of("Store"), of("Store", "/*")], [], False),
+        (["s3:GetObject"], [of("Scripts", "/*"), of("Store", "/*")], [], False),
+        (BOTH, [of("Scripts"), of("Scripts", "/*"), "arn:aws:s3:::elsewhere/*"], [], False),
+    ],
+)
+def test_a_statement_names_its_buckets_and_their_objects(
+    actions: list[str], resources: list[Any], more: list[dict[str, Any]], *, mistaken: bool
+) -> None:
+    changes = {f"{STATEMENTS}/{4 + index}": one for index, one in enumerate([allow(actions, resources), *more])}
+    found = [one for one in findings(edited(slurm(), {"Store": STORE, **changes})) if one.rule == IDLE]
+    assert bool(found) is mistaken

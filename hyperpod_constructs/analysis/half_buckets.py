@@ -1,0 +1,53 @@
+"""Buckets that a statement names by halves beside others: the bucket without its objects, or the objects without their bucket.
+
+A statement that lists and reads some buckets lists none of which it names the objects alone.
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/using-with-s3-policy-actions.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs.analysis.answers import any_of
+from hyperpod_constructs.analysis.arns import bucket_arn
+from hyperpod_constructs.analysis.condition_words import holders
+from hyperpod_constructs.analysis.documents import Written, fits, named_actions
+from hyperpod_constructs.analysis.iam import role_facts
+from hyperpod_constructs.analysis.policy_document import Call
+from hyperpod_constructs.facts.iam_actions import Action
+from hyperpod_constructs.facts.policies import Kind
+from hyperpod_constructs.templates.dependencies import references
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import Reference, Value
+
+_BUCKET = "AWS::S3::Bucket"
+_OF_HALVES = {"s3:GetObject": "any", "s3:ListBucket": None, "s3:PutObject": "any"}
+"""Actions that a statement has for each of its buckets, with the key of an object for those of objects."""
+
+
+def half_buckets(one: Written) -> Iterator[str]:
+    """The actions of a statement that work on some of its buckets, and that nobody with it may do on another: in words."""
+    statement = one.statement
+    if one.kind is not Kind.IDENTITY or statement.effect != "Allow" or statement.excludes_actions or statement.excludes_resources:
+        return
+    named = grouped((bucket, pattern) for pattern in statement.resources if (bucket := _bucket(pattern)) is not None)
+    for action in (found for found in named_actions(statement) if found.name in _OF_HALVES and len(named) > 1):
+        halves = [bucket for bucket, patterns in named.items() if not any(fits(action, pattern) for pattern in patterns)]
+        for bucket in halves if len(halves) < len(named) else ():
+            if _is_lacking(one.resource, action, bucket):
+                yield f"{action.name} works on nothing that the statement names of {bucket.logical_id}"
+
+
+def _bucket(pattern: Value) -> Resource | None:
+    """The bucket that a pattern names alone."""
+    found = [one for one in references(pattern) if one.type == _BUCKET]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_lacking(policy: Resource, action: Action, bucket: Resource) -> bool:
+    """Whether no role with a policy may do an action on a bucket, or on its objects, by what the templates write."""
+    call, roles = Call(action.name, bucket_arn(Reference(bucket), _OF_HALVES[action.name])), holders(policy) or ()
+    written = [one.layer.allows(call) for role in roles for one in role_facts(role).policies]
+    return bool(written) and any_of(written) is False and not any(role_facts(role).identity.allows(call) for role in roles)
