@@ -338,8 +338,8 @@ def _works(action: Action, statement: Statement) -> bool:
 def fits(action: Action, pattern: Value) -> bool:
     parts = Arn(pattern).spelled
     text = "".join(part if isinstance(part, str) else _NAME if isinstance(part, Digits | Segment) else _UNKNOWN for part in parts)
-    fields = text.split(":", 5)
-    if set(text) <= {"*", _UNKNOWN} or len(fields) < 6 or "${" in text:
+    fields = _VARIABLE.sub("*", text).split(":", 5)
+    if set(text) <= {"*", _UNKNOWN} or len(fields) < 6 or "${" in "".join(fields):
         return True
     owner, place, last = _WILD.sub("*", fields[2]), fields[3], fields[5]
     if not action.types and owner in WHOLE and _WILD.sub("", last).strip(":") in WHOLE[owner]:

@@ -11,6 +11,7 @@ from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.needs import Refused, mistakes_at, refused_at
 from hyperpod_constructs.analysis.refusals import Cause
 from hyperpod_constructs.analysis.started import unfinished
+from hyperpod_constructs.analysis.unmountable import unmountable
 from hyperpod_constructs.analysis.variables import idle_variables
 from hyperpod_constructs.facts.permissions import Place
 from hyperpod_constructs.rules.finding import Hit, Level, hit
@@ -117,6 +118,7 @@ def features_work(model: Model) -> Iterator[Hit]:
             words = " and to ".join(dict.fromkeys(one.words for one in found))
             missing = dict.fromkeys(action for one in found for action in one.missing)
             yield hit(role, f"the role may begin to {words}, and not end it: missing {', '.join(missing)}")
+    yield from (hit(one, "its policy lets nobody mount it", "FileSystemPolicy") for one in unmountable(model))
 
 
 @warning(

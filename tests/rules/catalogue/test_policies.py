@@ -723,3 +723,17 @@ def test_a_statement_names_its_buckets_and_their_objects(
     changes = {f"{STATEMENTS}/{4 + index}": one for index, one in enumerate([allow(actions, resources), *more])}
     found = [one for one in findings(edited(slurm(), {"Store": STORE, **changes})) if one.rule == IDLE]
     assert bool(found) is mistaken
+
+
+@pytest.mark.parametrize(
+    ("resource", "rules"),
+    [
+        ("arn:aws:ssm:*:*:sessions/${aws:userid}-*", [IDLE]),
+        ("arn:aws:ssm:*:*:session/${aws:userid}-*", []),
+        ("arn:aws:ssm:*:*:${aws:PrincipalTag/kind}/*", []),
+    ],
+)
+def test_a_variable_hides_no_mistake_before_it(resource: str, rules: list[str]) -> None:
+    document = {"Version": "2012-10-17", "Statement": [allow(["ssm:TerminateSession", "ssm:ResumeSession"], resource)]}
+    people = {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": document}}
+    assert rules_of(edited(slurm(), {"People": people}), rules="HP-POL") == rules

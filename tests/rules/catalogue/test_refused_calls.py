@@ -526,3 +526,29 @@ def test_the_policy_of_a_bucket_for_the_arn_of_a_role_is_limited_by_its_boundary
     read = {**allow(["s3:GetObject", "s3:ListBucket"], [{"Fn::GetAtt": ["Scripts", "Arn"]}, OBJECTS]), "Principal": principal}
     shared = {**read, **when("StringEquals", "aws:PrincipalAccount", {"Ref": "AWS::AccountId"})}
     assert rules_of(edited(SLURM, {**BOUND, "Limit": limit, "Policy": on_bucket(shared)}), rules="HP-PERM") == rules
+
+
+MOUNT = "elasticfilesystem:ClientMount"
+
+
+@pytest.mark.parametrize(
+    ("statements", "own", "rules"),
+    [
+        ([{**allow("elasticfilesystem:ClientWrite"), "Principal": {"AWS": "*"}}], [], [FEATURE]),
+        ([{**allow(MOUNT), "Principal": {"Service": "sagemaker.amazonaws.com"}}], [], [FEATURE]),
+        ([{**deny("*"), "Principal": {"AWS": "*"}, **when("Bool", "aws:SecureTransport", "false")}], [], [FEATURE]),
+        ([{**allow("elasticfilesystem:Client*"), "Principal": {"AWS": "*"}}], [], []),
+        ([{**allow("elasticfilesystem:ClientWrite"), "Principal": {"AWS": "*"}}], [allow(MOUNT)], []),
+    ],
+)
+def test_the_policy_of_a_file_system_lets_somebody_mount_it(
+    statements: list[Template], own: list[Template], rules: list[str]
+) -> None:
+    system = {"Encrypted": True, "FileSystemPolicy": {"Version": "2012-10-17", "Statement": statements}}
+    target = {"FileSystemId": {"Ref": "Homes"}, "SubnetId": {"Ref": "NodeSubnet"}, "SecurityGroups": [{"Ref": "NodeGroup"}]}
+    changes = {
+        "Homes": {"Type": "AWS::EFS::FileSystem", **KEPT, "Properties": system},
+        "Target": {"Type": "AWS::EFS::MountTarget", "Properties": target},
+        **{f"{STATEMENTS}/{4 + index}": one for index, one in enumerate(own)},
+    }
+    assert rules_of(edited(SLURM, changes), rules="HP-PERM") == rules
