@@ -29,6 +29,7 @@ from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Tex
 _UNKNOWN, _NAME = "\0", "\1"
 """Parts of a pattern that are not known; the second ones are names without a slash."""
 _WILD, _ANY = re.compile(r"[*?\0\1]"), re.compile(r"[*?\0]")
+_ENDPOINT = "AWS::EC2::VPCEndpoint"
 _OF_OBJECTS, _POINT_OBJECT = ("AWS::S3::AccessPoint", "AWS::S3::BucketPolicy"), "accesspointobject"
 _SID = re.compile(r"[A-Za-z0-9]*")
 _WITH_GRAMMAR = frozenset(
@@ -217,7 +218,8 @@ def idle_words(one: Written) -> Iterator[str]:
     if _has_variables(one) and _is_old(one):
         yield f"only documents of the Version {_WITH_VARIABLES} have variables, and others take them for text"
     of_bucket = one.resource.type in _OF_OBJECTS
-    if not statement.excludes_actions and (of_bucket or (statement.effect == "Allow" and one.kind is Kind.IDENTITY)):
+    judged = one.kind is Kind.IDENTITY or one.resource.type == _ENDPOINT
+    if not statement.excludes_actions and (of_bucket or (statement.effect == "Allow" and judged)):
         unfit = _unfit(statement)
         if unfit:
             yield f"{', '.join(unfit)} {'works' if len(unfit) == 1 else 'work'} on none of these resources"

@@ -41,6 +41,7 @@ from hyperpod_constructs.analysis.placement import (
     users_of_file_systems,
 )
 from hyperpod_constructs.analysis.policy_document import Statement
+from hyperpod_constructs.analysis.regions import region_of
 from hyperpod_constructs.analysis.security_groups import (
     INGRESS,
     Direction,
@@ -240,7 +241,7 @@ def _objects(group: NodeGroup, uses: frozenset[facts.Use]) -> Iterator[Value]:
         yield arns[1]
     if uses & {facts.Use.KUBERNETES, facts.Use.IMAGES}:
         first, last = facts.LAYERS
-        yield joined([first, group.resource.template.environment.region or UNKNOWN, last, UNKNOWN])
+        yield joined([first, region_of(group.resource) or UNKNOWN, last, UNKNOWN])
 
 
 def _somewhere(group: NodeGroup, source: Side, traffic: Traffic) -> Iterator[Hop]:

@@ -451,6 +451,7 @@ def test_nodes_reach_the_buckets_that_their_role_reads() -> None:
 
 
 HERE = {"StringEquals": {"aws:ResourceAccount": ref("AWS::AccountId")}}
+FAR_LAYERS = {**ALLOW, "Action": "s3:GetObject", "Resource": "arn:aws:s3:::prod-eu-west-1-starport-layer-bucket/*"}
 OURS = {"StringEquals": {"aws:PrincipalAccount": ref("AWS::AccountId")}}
 LAYERS = {**ALLOW, "Action": "s3:GetObject", "Resource": {"Fn::Sub": "arn:aws:s3:::prod-${AWS::Region}-starport-layer-bucket/*"}}
 
@@ -461,6 +462,7 @@ LAYERS = {**ALLOW, "Action": "s3:GetObject", "Resource": {"Fn::Sub": "arn:aws:s3
         ([], [{**ALLOW, "Condition": HERE}], set()),
         (["ecr.api", "ecr.dkr"], [{**ALLOW, "Condition": HERE}], {("HP-REACH-001", "S3Endpoint")}),
         (["ecr.api", "ecr.dkr"], [{**ALLOW, "Condition": OURS}], {("HP-REACH-001", "S3Endpoint")}),
+        (["ecr.api", "ecr.dkr"], [{**ALLOW, "Condition": OURS}, FAR_LAYERS], {("HP-REACH-001", "S3Endpoint")}),
         (["ecr.api", "ecr.dkr"], [{**ALLOW, "Condition": OURS}, LAYERS], set()),
         (["ecr.api", "ecr.dkr"], [{**ALLOW, "Condition": HERE}, LAYERS], set()),
         (["ecr.api", "ecr.dkr"], [ALLOW], set()),
@@ -752,3 +754,20 @@ def test_nodes_in_the_group_of_something_else_are_one_finding(group: str, places
     override = {"Subnets": [ref("NodeSubnet")], "SecurityGroupIds": [ref(group)]}
     found = findings(edited(template, {"Cluster/InstanceGroups/1/OverrideVpcConfig": override}))
     assert sorted(one.resource for one in found if one.rule.startswith("HP-REACH")) == places
+
+
+@pytest.mark.parametrize(
+    ("statement", "rules"),
+    [
+        (
+            {**ALLOW, "Action": "secretsmanager:GetSecretValue", "Resource": "arn:aws:sqs:us-west-2:123456789012:jobs"},
+            ["HP-POL-002"],
+        ),
+        ({**ALLOW, "Action": ["sqs:SendMessage", "sqs:ListQueues"], "Resource": "arn:aws:sqs:us-west-2:123456789012:jobs"}, []),
+    ],
+)
+def test_statements_of_endpoints_do_something(statement: Template, rules: list[str]) -> None:
+    name = {"Fn::Sub": "com.amazonaws.${AWS::Region}.sqs"}
+    door = {"VpcId": ref("Vpc"), "VpcEndpointType": "Interface", "ServiceName": name, "SubnetIds": [ref("NodeSubnet")]}
+    given = {"Type": "AWS::EC2::VPCEndpoint", "Properties": {**door, "PolicyDocument": policy(statement)}}
+    assert [one.rule for one in findings(edited(SLURM, {"Door": given})) if one.rule.startswith("HP-POL")] == rules
