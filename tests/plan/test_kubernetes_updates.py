@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -87,16 +88,26 @@ def test_an_authentication_mode_that_is_unknown_or_gone_refuses_nothing(old: obj
     assert row(one, other).effect is Effect.NO_INTERRUPTION
 
 
-def _subnet(zone: str) -> dict[str, Any]:
-    return resource("AWS::EC2::Subnet", VpcId="vpc-1", CidrBlock=f"10.0.{ord(zone[-1])}.0/28", AvailabilityZone=zone)
+def _named_zone(index: int) -> Any:
+    return f"us-west-2{'abc'[index]}"
 
 
-def _placed(*names: str) -> Template:
-    zones = {"A": "us-west-2a", "A2": "us-west-2a", "B": "us-west-2b", "C": "us-west-2c"}
+def _picked_zone(index: int) -> Any:
+    return {"Fn::Select": [index, {"Fn::GetAZs": ""}]}
+
+
+def _subnet(number: int, zone: Any) -> dict[str, Any]:
+    return resource("AWS::EC2::Subnet", VpcId="vpc-1", CidrBlock=f"10.0.{number}.0/28", AvailabilityZone=zone)
+
+
+def _placed(zone: Callable[[int], Any], *names: str) -> Template:
+    zones = {"A": 0, "A2": 0, "B": 1, "C": 2}
     control = resource("AWS::EKS::Cluster", ResourcesVpcConfig={"SubnetIds": [{"Ref": name} for name in names]})
-    return template(Control=control, **{name: _subnet(zone) for name, zone in zones.items()})
+    subnets = {name: _subnet(number, zone(index)) for number, (name, index) in enumerate(zones.items())}
+    return template(Control=control, **subnets)
 
 
+@pytest.mark.parametrize("zone", [_named_zone, _picked_zone])
 @pytest.mark.parametrize(
     ("old", "new", "effect"),
     [
@@ -107,8 +118,10 @@ def _placed(*names: str) -> Template:
         (("A", "B", "C"), ("A", "B"), Effect.REFUSED),
     ],
 )
-def test_the_control_plane_stays_in_its_zones(old: tuple[str, ...], new: tuple[str, ...], effect: Effect) -> None:
-    (found,) = change(_placed(*old), _placed(*new)).rows
+def test_the_control_plane_stays_in_its_zones(
+    old: tuple[str, ...], new: tuple[str, ...], effect: Effect, zone: Callable[[int], Any]
+) -> None:
+    (found,) = change(_placed(zone, *old), _placed(zone, *new)).rows
     assert (found.property, found.effect) == ("ResourcesVpcConfig/SubnetIds", effect)
 
 

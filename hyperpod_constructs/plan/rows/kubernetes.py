@@ -51,7 +51,12 @@ def _places(value: Value) -> tuple[list[Zone], list[Value]] | None:
     if not subnets or len(subnets) < len(found):
         return None
     facts = [network_facts(one.template.model).subnet(one) for one in subnets]
-    return [one.zone for one in facts], [one.resource.get("VpcId") for one in facts]
+    return [_of_the_stack(one.zone) for one in facts], [one.resource.get("VpcId") for one in facts]
+
+
+def _of_the_stack(zone: Zone) -> Zone:
+    """A zone without the template that picks it: before and after an update, a stack picks from the zones of one region."""
+    return zone if zone.picked is None else zone._replace(picked=zone.picked[1:])
 
 
 def _leaves_its_zones(change: Change) -> bool:
