@@ -99,10 +99,9 @@ def _over_the_internet(source: Side, subnet: Subnet, service: facts.Service) -> 
 
 
 def _sibling(vpc: Resource, service: facts.Service) -> Resource | None:
-    """The endpoint of a registry of images that is there without its other one."""
-    others = [one for one in facts.REGISTRIES if service.name in facts.REGISTRIES and one != service.name]
-    found = (network_facts(vpc.template.model).interface_endpoint(vpc, one)[0] for one in others)
-    return next((one for one in found if one is not None), None)
+    """An endpoint that is there without that of a service which is called nearly so."""
+    other = facts.SIBLINGS.get(service.name)
+    return None if other is None else network_facts(vpc.template.model).interface_endpoint(vpc, other)[0]
 
 
 def _nameless(subnet: Subnet, service: facts.Service) -> Resource | None:

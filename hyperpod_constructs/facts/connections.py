@@ -7,6 +7,7 @@ https://docs.aws.amazon.com/systems-manager/latest/userguide/setup-create-vpc.ht
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -52,6 +53,18 @@ REGISTRIES = ("ecr.api", "ecr.dkr")
 """The services by which images are pulled: the token from one, the image from the other.
 
 Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html
+"""
+SIBLINGS: Mapping[str, str] = {
+    REGISTRIES[0]: REGISTRIES[1],
+    REGISTRIES[1]: REGISTRIES[0],
+    "aps-workspaces": "aps",
+    "sagemaker.api": "sagemaker.runtime",
+}
+"""By service: another with an endpoint of its own, beside which the first is forgotten, or which is mistaken for it.
+
+Sources: https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html,
+https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-and-interface-VPC.html and
+https://docs.aws.amazon.com/sagemaker/latest/dg/interface-vpc-endpoint.html
 """
 S3 = Service(
     name="s3", fatal=frozenset({Use.SCRIPTS, Use.KUBERNETES}), wanted=frozenset({Use.DATA, Use.IMAGES}), action="s3:GetObject"

@@ -352,3 +352,15 @@ def test_an_endpoint_without_private_dns_is_the_end() -> None:
     (finding,) = findings(edited(NAMED, {f"{STS}/PrivateDnsEnabled": False}))
 
     assert (finding.resource, finding.path) == (STS, "Properties/PrivateDnsEnabled")
+
+
+@pytest.mark.parametrize(("endpoint", "place"), [("aps", "Endpoint"), (None, "NodeSubnet"), ("aps-workspaces", None)])
+def test_an_endpoint_of_the_service_beside_the_wanted_one_is_the_mistake(endpoint: str | None, place: str | None) -> None:
+    names = [*EKS, *OPERATION, "sts", "eks-auth", *([] if endpoint is None else [endpoint])]
+    template = closed(eks(), *names)
+    template["Resources"]["Metrics"] = {
+        "Type": "AWS::EKS::Addon",
+        "Properties": {"AddonName": "amazon-sagemaker-hyperpod-observability", "ClusterName": {"Ref": "Control"}},
+    }
+    found = [one.resource for one in findings(template, rules="HP-REACH") if "aps-workspaces" in one.message]
+    assert [one.rstrip("0123456789") for one in found] == ([] if place is None else [place])
