@@ -51,6 +51,23 @@ def test_names_in_the_family_of_the_templates_that_nothing_has(type_: str, prope
 
 
 @pytest.mark.parametrize(
+    ("bucket", "wrong"),
+    [
+        ("train-dat-${AWS::AccountId}", True),
+        ("train-data-${AWS::AccountId}", False),
+        ("train-data-${AWS::Region}", False),
+        ("train-logs-${AWS::AccountId}", False),
+    ],
+)
+def test_a_name_with_unknown_parts_may_be_misspelled_too(bucket: str, wrong: bool) -> None:
+    trail = {"Type": "AWS::CloudTrail::Trail", "Properties": {"S3BucketName": {"Fn::Sub": bucket}}}
+    other = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": {"Fn::Sub": "train-datas-${AWS::AccountId}"}}}
+    model = Model.of({"t": {"Resources": {"Trail": trail, "Data": DATA, "Scripts": SCRIPTS, "Other": other}}})
+    found = [*WHOLES["AWS::CloudTrail::Trail"](model.resources("AWS::CloudTrail::Trail")[0])]
+    assert ["did you mean" in one.message for one in found] == [True] * wrong
+
+
+@pytest.mark.parametrize(
     ("name", "names", "wrong"),
     [
         ("train-c", ["train-a", "train-b"], True),

@@ -59,13 +59,16 @@ def bucket(resource: Resource) -> Slips:
 
 
 def _stars(resource: Resource) -> Slips:
-    """A prefix is the beginning of keys; a star at its end is a part of it, and few keys have one."""
+    """A prefix is the beginning of keys; a star at its end or a slash before it is a part of it, and few keys have one."""
     for way in _PREFIXES:
         for place, value in place_in(resource.get(), way):
             prefix = known(value) or ""
             if prefix.endswith("*"):
                 message = f"{prefix} is for keys with a star: a prefix has no wildcards"
                 yield Slip(message, prefix.rstrip("*") or "no prefix", place, prefix, dead=True)
+            elif prefix.startswith("/") and place[0] != "NotificationConfiguration":
+                message = f"{prefix} is for keys that begin with a slash: the first folder has none before it"
+                yield Slip(message, prefix.lstrip("/") or "no prefix", place, prefix, dead=True)
 
 
 def _life(rule: Mapping[str, Value], key: str, end: tuple[str, ...], what: str) -> Slips:

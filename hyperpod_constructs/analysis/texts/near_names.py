@@ -18,7 +18,7 @@ from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.nesting import is_url, template_file_name
-from hyperpod_constructs.templates.values import Value, as_str
+from hyperpod_constructs.templates.values import Text, Value, as_str
 
 _CUSTOM = ("Custom::", "AWS::CloudFormation::CustomResource")
 
@@ -47,6 +47,8 @@ def names(resource: Resource) -> Slips:
                 yield Slip(f"no {owner} of {scope.logical_id} is called {written}", allowed, place, value)
             elif written and nobodys(model, written, given) and (owner != _BUCKET or is_shorter(written, given)):
                 yield Slip(f"no {owner} of the templates is called {written}", _some(there), place, value, dead=True)
+            elif isinstance(value, Text) and (near := _near_text(value, given)) is not None:
+                yield Slip(f"no {owner} is called {value!s}; did you mean {near!s}?", str(near), place, value, dead=True)
 
 
 def _name_in(value: Value) -> str | None:
@@ -54,6 +56,13 @@ def _name_in(value: Value) -> str | None:
     text = spelled(value) or ""
     name = text.removeprefix(_S3).partition("/")[0] if text.startswith(_S3) else text
     return name if name and HOLE not in name else None
+
+
+def _near_text(value: Text, names: Iterable[Value]) -> Text | None:
+    """A name with the same unknown parts, misspelled between them."""
+    alike = [one for one in names if isinstance(one, Text) and one.references == value.references]
+    near = typo_of(spelled(value) or "", [text for one in alike if (text := spelled(one))])
+    return next((one for one in alike if spelled(one) == near), None)
 
 
 def _some(names: Iterable[str | None]) -> str:

@@ -599,11 +599,12 @@ CASES = [
         (f"{RULES}/Prefix", "steps/", False),
         (f"{RULES}/Prefix", {"Fn::Sub": "${AWS::StackName}/*"}, False),
         ("Data/MetricsConfigurations", [{"Id": "all", "Prefix": "*"}], True),
+        (f"{RULES}/Prefix", "/steps/", True),
         ("Data/InventoryConfigurations", [{"Id": "all", "Prefix": "runs/*"}], True),
     ],
 )
 def test_a_prefix_has_no_wildcards(path: str, value: Any, wrong: bool) -> None:
-    found = [one for one in findings(edited(STORED, {path: value}), rules="HP-TXT-011") if "wildcards" in one.message]
+    found = [one for one in findings(edited(STORED, {path: value}), rules="HP-TXT-011") if "is for keys" in one.message]
     assert [one.resource for one in found] == ["Data"] * wrong
 
 
