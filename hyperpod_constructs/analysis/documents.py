@@ -13,6 +13,7 @@ from hyperpod_constructs.analysis.arns import Arn
 from hyperpod_constructs.analysis.conditions import is_operator
 from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.ends import ends
+from hyperpod_constructs.analysis.idle_names import idle_names
 from hyperpod_constructs.analysis.instance_sessions import mistaken_targets
 from hyperpod_constructs.analysis.longer_names import longer_names
 from hyperpod_constructs.analysis.paths import place_in
@@ -228,6 +229,7 @@ def idle_words(one: Written) -> Iterator[str]:
         yield from misplaced_fields(statement)
     if not of_bucket and one.resource.type not in POLICIES_OF:
         yield from longer_names(statement)
+        yield from idle_names(one.resource, statement)
         yield from mistaken_targets(one.resource, statement)
 
 

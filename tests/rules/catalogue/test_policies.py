@@ -18,6 +18,9 @@ from tests.rules.catalogue.cases import Case, edited
 from tests.rules.catalogue.templates import KEPT, findings, rules_of, slurm
 from tests.rules.catalogue.test_refused_calls import OBJECTS, ROOT, STATEMENTS, TRUST, ZONE, allow, of_everybody, on_bucket
 
+
+from tests.rules.catalogue.test_refused_calls import OBJECTS, STATEMENTS, TRUST, ZONE, allow, of_everybody, on_bucket
+
 TRUSTED = {"Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"}, "Action": "sts:AssumeRole"}
 REFUSED, IDLE, NEVER = "HP-POL-001", "HP-POL-002", "HP-POL-006"
 BUCKET = {"Fn::GetAtt": ["Scripts", "Arn"]}
@@ -737,3 +740,36 @@ def test_a_variable_hides_no_mistake_before_it(resource: str, rules: list[str]) 
     document = {"Version": "2012-10-17", "Statement": [allow(["ssm:TerminateSession", "ssm:ResumeSession"], resource)]}
     people = {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": document}}
     assert rules_of(edited(slurm(), {"People": people}), rules="HP-POL") == rules
+
+
+@pytest.mark.parametrize(
+    ("name", "used", "wrong"),
+    [
+        ("team-shell", False, True),
+        ("team-session", False, False),
+        ("team-*", False, False),
+        ("ops-shell", False, False),
+        ("team-shell", True, False),
+    ],
+)
+@pytest.mark.parametrize(
+    ("type_", "key", "service", "action", "before"),
+    [
+        ("AWS::SSM::Document", "Name", "ssm", "ssm:StartSession", "document/"),
+        ("AWS::SQS::Queue", "QueueName", "sqs", "sqs:SendMessage", ""),
+        ("AWS::Lambda::Function", "FunctionName", "lambda", "lambda:InvokeFunction", "function:"),
+    ],
+)
+def test_a_statement_for_nothing_leaves_one_resource_to_nobody(
+    name: str, used: bool, wrong: bool, type_: str, key: str, service: str, action: str, before: str
+) -> None:
+    arn = {"Fn::Sub": f"arn:${{AWS::Partition}}:{service}:${{AWS::Region}}:${{AWS::AccountId}}:{before}{name}"}
+    statement = {"Effect": "Allow", "Action": action, "Resource": arn}
+    document = {"Version": "2012-10-17", "Statement": [statement]}
+    resources = {
+        "Thing": {"Type": type_, "Properties": {key: "team-session"}},
+        "May": {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": document}},
+        **({"Other": {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "String", "Value": {"Ref": "Thing"}}}} if used else {}),
+    }
+    found = findings({"Resources": resources}, rules="HP-POL")
+    assert ["and nothing names Thing" in one.message for one in found] == [True] * wrong
