@@ -56,6 +56,13 @@ class Upload(NamedTuple):
         found = [(folder, one) for folder in folders for one in itertools.islice(folder.rglob("*"), _MOST_FILES)]
         return frozenset(name for folder, one in found for name in (one.name, one.relative_to(folder).as_posix()))
 
+    @property
+    def key(self) -> str | None:
+        """The key of the one object that its properties name, if its code puts it into the bucket."""
+        place = written_object(self.resource)
+        key = as_str(self.resource.get(place[1])) if place else None
+        return None if key is None else key.strip("/")
+
     def _written(self) -> Iterator[str]:
         given = [(key, value) for key, value in self.resource.properties.items() if _is_files(value)]
         if len(given) == 1 and _puts(self.resource):
@@ -115,12 +122,12 @@ def _names(resource: Resource, bucket: Value) -> bool:
 def _reaches(resource: Resource, uri: Value) -> bool:
     """Whether the upload can be to this prefix: one of the two is, as far as known, the beginning of the other."""
     given = [value for key, value in resource.properties.items() if _PREFIX_NAME.search(key) and "source" not in key.lower()]
-    own = _key(uri)
+    own = key_of(uri)
     starts = [_literal(parts_of(value)[0]).lstrip("/") for value in given]
     return not starts or any(own.startswith(start) or start.startswith(own) for start in starts)
 
 
-def _key(uri: Value) -> str:
+def key_of(uri: Value) -> str:
     """The characters with which the key in an S3 URI is sure to begin."""
     for part in parts_of(uri):
         text = _literal(part).removeprefix("s3://")

@@ -18,9 +18,6 @@ from tests.rules.catalogue.cases import Case, edited
 from tests.rules.catalogue.templates import KEPT, findings, rules_of, slurm
 from tests.rules.catalogue.test_refused_calls import OBJECTS, ROOT, STATEMENTS, TRUST, ZONE, allow, of_everybody, on_bucket
 
-
-from tests.rules.catalogue.test_refused_calls import OBJECTS, STATEMENTS, TRUST, ZONE, allow, of_everybody, on_bucket
-
 TRUSTED = {"Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"}, "Action": "sts:AssumeRole"}
 REFUSED, IDLE, NEVER = "HP-POL-001", "HP-POL-002", "HP-POL-006"
 BUCKET = {"Fn::GetAtt": ["Scripts", "Arn"]}
