@@ -14,7 +14,7 @@ from hyperpod_constructs.analysis.shell import Command, Word, commands_of, plain
 from hyperpod_constructs.facts.builds import BUILD_PHASES, FETCHING
 from hyperpod_constructs.templates.errors import TemplateError
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_items, as_str, at
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_items, as_str, at, frozen
 
 PROJECT = "AWS::CodeBuild::Project"
 _URL = re.compile(r"https?://([a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,})(?=[/:]|$)")
@@ -81,7 +81,6 @@ def _is_of_windows(project: Resource) -> bool:
 
 
 def _parsed(text: str | None) -> Mapping[str, Value] | None:
-    from hyperpod_constructs.analysis.texts.slip import frozen  # few templates have builds
     from hyperpod_constructs.templates.yaml_reading import parsed
 
     try:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.alone import is_handed_on, types_of_users
-from hyperpod_constructs.analysis.own_names import nobodys
 from hyperpod_constructs.analysis.policy_document import Statement
+from hyperpod_constructs.analysis.texts.own_names import nobodys
 from hyperpod_constructs.analysis.texts.reading import HOLE, spelled
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import Value

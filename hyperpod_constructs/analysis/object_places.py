@@ -10,12 +10,11 @@ from hyperpod_constructs.analysis.embedded import has_hole
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters
 from hyperpod_constructs.analysis.manifests import KubernetesObject, brings_known_objects, objects_of
 from hyperpod_constructs.analysis.pod_places import OTHERS, Place, Unplaced, is_of_kubernetes, keeps_out, places_of
-from hyperpod_constructs.analysis.texts.slip import frozen
 from hyperpod_constructs.facts.instance_types import InstanceType
 from hyperpod_constructs.facts.kubernetes_nodes import ACCELERATORS, EFA, GROUP, INSTANCE_TYPE, quantity, resources
 from hyperpod_constructs.facts.kubernetes_objects import pods_anywhere
 from hyperpod_constructs.templates.model import Model
-from hyperpod_constructs.templates.values import ABSENT, Text, Unknown, as_items, as_str
+from hyperpod_constructs.templates.values import ABSENT, Text, Unknown, as_items, as_str, frozen
 
 _OF_NODES = ("NodePool", "NodeClaim", "EC2NodeClass")
 _BY_HAND = "kubernetes.io/hostname"

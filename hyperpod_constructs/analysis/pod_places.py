@@ -9,10 +9,9 @@ from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.addons import Addon, addons
 from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.kubernetes import MANIFEST, EksCluster, joined
-from hyperpod_constructs.analysis.texts.slip import frozen
 from hyperpod_constructs.facts.addons import COREDNS, COREDNS_TOLERATES
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at, is_known
+from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at, frozen, is_known
 
 OTHERS = ("AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::Instance", "AWS::EKS::FargateProfile")
 """What may bring other nodes, beside manifests."""

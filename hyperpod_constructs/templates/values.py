@@ -373,3 +373,12 @@ def _str(value: Value) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, str | int | float) else None
+
+
+def frozen(data: object) -> Value:
+    """Parsed JSON or YAML as a value of a template: lists are tuples."""
+    if isinstance(data, dict):
+        return {str(key): frozen(item) for key, item in data.items()}
+    if isinstance(data, list):
+        return tuple(map(frozen, data))
+    return data if isinstance(data, str | int | float | bool) else None

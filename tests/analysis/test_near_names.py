@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.analysis.own_names import nobodys
 from hyperpod_constructs.analysis.texts.near_names import WHOLES
+from hyperpod_constructs.analysis.texts.own_names import nobodys
 from hyperpod_constructs.templates.model import Model
 
 CLUSTER = "AWS::SageMaker::Cluster"

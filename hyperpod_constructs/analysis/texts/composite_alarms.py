@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 from hyperpod_constructs.analysis.alone import is_handed_on, types_of_users
-from hyperpod_constructs.analysis.own_names import nobodys
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.alarms import ACTIONS, ALARM
+from hyperpod_constructs.analysis.texts.own_names import nobodys
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.analysis.typo import typo_of

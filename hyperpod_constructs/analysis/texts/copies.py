@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from hyperpod_constructs.analysis.own_names import nobodys
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.regions import region_of
+from hyperpod_constructs.analysis.texts.own_names import nobodys
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, mapping
 from hyperpod_constructs.analysis.typo import typo_of

@@ -11,10 +11,10 @@ from typing import Any
 
 from hyperpod_constructs.analysis.clusters import clusters
 from hyperpod_constructs.analysis.data_forms import Lost, paths_in, read
-from hyperpod_constructs.analysis.own_names import nobodys
 from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
 from hyperpod_constructs.analysis.texts.event_patterns import literals
 from hyperpod_constructs.analysis.texts.inputs import event_of
+from hyperpod_constructs.analysis.texts.own_names import nobodys
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.analysis.typo import typo_of

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from hyperpod_constructs.analysis.alone import types_of_users
-from hyperpod_constructs.analysis.own_names import nobodys
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.schema.violation import Path, listed, nearest, quoted
+from hyperpod_constructs.analysis.texts.own_names import nobodys
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.analysis.typo import typo_of

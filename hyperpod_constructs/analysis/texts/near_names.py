@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from hyperpod_constructs.analysis.own_names import is_shorter, nobodys
 from hyperpod_constructs.analysis.paths import place_in
+from hyperpod_constructs.analysis.texts.own_names import is_shorter, nobodys
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.analysis.typo import typo_of

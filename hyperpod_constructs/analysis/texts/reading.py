@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.schema.violation import quoted
-from hyperpod_constructs.analysis.texts.slip import Slip, frozen
+from hyperpod_constructs.analysis.texts.slip import Slip
 from hyperpod_constructs.templates.errors import TemplateError
-from hyperpod_constructs.templates.values import Text, Value
+from hyperpod_constructs.templates.values import Text, Value, frozen
 
 HOLE = "\ufffc"
 """The character that stands for a part which only the deployment knows."""

@@ -49,15 +49,6 @@ def rivals(one: str, other: str, found: Value = ABSENT, *path: str | int) -> Sli
     return Slip(f"{one} and {other} exclude each other", "one of the two", (*path, other), found, doubts=doubts)
 
 
-def frozen(data: object) -> Value:
-    """Parsed JSON or YAML as a value of a template: lists are tuples."""
-    if isinstance(data, dict):
-        return {str(key): frozen(item) for key, item in data.items()}
-    if isinstance(data, list):
-        return tuple(map(frozen, data))
-    return data if isinstance(data, str | int | float | bool) else None
-
-
 def entries(value: Value) -> Iterator[tuple[int, Value]]:
     """The items of a list with their places; nothing for another value."""
     return iter(enumerate(value)) if isinstance(value, tuple) else iter(())

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.arns import Arn, s3_uri_arns
-from hyperpod_constructs.analysis.own_names import nobodys
 from hyperpod_constructs.analysis.policy_document import listed
 from hyperpod_constructs.analysis.references.forms import gives_arn
 from hyperpod_constructs.analysis.schema.violation import quoted
+from hyperpod_constructs.analysis.texts.own_names import nobodys
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.analysis.typo import typo_of
