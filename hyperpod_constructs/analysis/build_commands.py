@@ -14,7 +14,7 @@ from hyperpod_constructs.analysis.shell import Command, Word, commands_of, plain
 from hyperpod_constructs.facts.builds import BUILD_PHASES, FETCHING
 from hyperpod_constructs.templates.errors import TemplateError
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_items, as_str, at, frozen
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Text, Value, as_items, as_str, at, frozen
 
 PROJECT = "AWS::CodeBuild::Project"
 _URL = re.compile(r"https?://([a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,})(?=[/:]|$)")
@@ -64,16 +64,29 @@ def builds(model: Model) -> Iterator[tuple[Resource, Build]]:
             yield project, build
 
 
+def texts_of(project: Resource) -> tuple[str, ...]:
+    """The commands of a build as they are written, with marks; none if they are not known, or not for a shell."""
+    found = _specification(project)
+    return () if found is None else tuple(_written(found[0]))
+
+
 def _build(project: Resource) -> Build | None:
-    value = project.get("Source", "BuildSpec")
-    text, marks = marked(value) if isinstance(value, str | Text) else (None, {})
-    data = _parsed(text) if text is not None and ("\n" in text or text.lstrip().startswith("{")) else None
-    found = [] if data is None else [commands_of(one) for one in _written(data)]
-    if data is None or not found or None in found or _is_of_windows(project):
+    specification = _specification(project)
+    data, marks = specification or ({}, {})
+    found = [commands_of(one) for one in _written(data)]
+    if specification is None or not found or None in found:
         return None
     commands = tuple(one for some in found for one in some or ())
     given = {**_of_specification(data), **_of_project(project)}
     return Build(commands, given, frozenset(variables_set(commands)), values_set(commands, {**marks, **given}))
+
+
+def _specification(project: Resource) -> tuple[Mapping[str, Value], Mapping[str, Part]] | None:
+    """The specification of a build for a shell, with the parts that its marks stand for."""
+    value = project.get("Source", "BuildSpec")
+    text, marks = marked(value) if isinstance(value, str | Text) else (None, {})
+    data = _parsed(text) if text is not None and ("\n" in text or text.lstrip().startswith("{")) else None
+    return None if data is None or _is_of_windows(project) else (data, marks)
 
 
 def _is_of_windows(project: Resource) -> bool:

@@ -43,7 +43,12 @@ def lines_of(build: Build, program: str, flags: frozenset[str] = WITHOUT_VALUE) 
 
     :param flags: options without a value.
     """
-    return (_line(one, flags) for one in build.commands if one.name == program and not one.guarded)
+    return lines_in(build.commands, program, flags)
+
+
+def lines_in(commands: tuple[Command, ...], program: str, flags: frozenset[str] = WITHOUT_VALUE) -> Iterator[Line]:
+    """The same of the commands of a script."""
+    return (_line(one, flags) for one in commands if one.name == program and not one.guarded)
 
 
 def _line(command: Command, flags: frozenset[str]) -> Line:

@@ -88,6 +88,15 @@ def commands_of(text: str) -> tuple[Command, ...] | None:
     return tuple(reader.commands)
 
 
+def open_document(text: str) -> str | None:
+    """The word that should end a text behind `<<` in a script, and that no line is; `None` for a script without such a text."""
+    try:
+        _Reader(text).read("")
+    except (_UnreadError, RecursionError) as error:
+        return str(error.args[0]) if isinstance(error, _UnreadError) and error.args else None
+    return None
+
+
 def variables_read(commands: tuple[Command, ...]) -> Iterator[Variable]:
     """The variables that commands take."""
     for one in commands:
@@ -306,7 +315,7 @@ class _Reader:
             body: list[str] = []
             while True:
                 if self._at >= len(self._text):
-                    raise _UnreadError
+                    raise _UnreadError(name)
                 end = (self._text + "\n").find("\n", self._at)
                 line, self._at = self._text[self._at : end], min(end + 1, len(self._text))
                 if (line.lstrip("\t") if indented else line) == name:

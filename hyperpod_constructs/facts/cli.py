@@ -68,3 +68,44 @@ HELM_FLAGS = frozenset(
 
 Source: https://helm.sh/docs/helm/helm_upgrade/
 """
+
+OWN_COMMANDS: Mapping[str, tuple[str, ...]] = {
+    "s3": ("cp", "ls", "mb", "mv", "presign", "rb", "rm", "sync", "website"),
+    "ecr": ("get-login", "get-login-password"),
+    "eks": ("get-token", "update-kubeconfig"),
+}
+"""Commands of services that are no operations.
+
+Sources: https://docs.aws.amazon.com/cli/latest/reference/s3/, https://docs.aws.amazon.com/cli/latest/reference/ecr/ and
+https://docs.aws.amazon.com/cli/latest/reference/eks/
+"""
+
+KUBECONFIG = frozenset(
+    {"alias", "assume-role-arn", "dry-run", "kubeconfig", "name", "proxy-url", "role-arn", "user-alias", "verbose"},
+)
+"""The options of `aws eks update-kubeconfig`.
+
+Source: https://docs.aws.amazon.com/cli/latest/reference/eks/update-kubeconfig.html
+"""
+
+OF_ALL = frozenset(
+    {
+        *("ca-bundle", "cli-auto-prompt", "cli-binary-format", "cli-connect-timeout", "cli-error-format", "cli-input-json"),
+        *("cli-input-yaml", "cli-read-timeout", "color", "debug", "endpoint-url", "generate-cli-skeleton", "max-items"),
+        *(
+            "no-cli-auto-prompt",
+            "no-cli-pager",
+            "no-paginate",
+            "no-sign-request",
+            "no-verify-ssl",
+            "output",
+            "page-size",
+            "profile",
+        ),
+        *("query", "region", "starting-token", "v2-debug"),
+    }
+)
+"""The options of all commands.
+
+Source: https://docs.aws.amazon.com/cli/latest/userguide/cli-configure-options.html
+"""

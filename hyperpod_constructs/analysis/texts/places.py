@@ -59,6 +59,7 @@ MODULES: Mapping[str, Topic] = {
     "arns": Topic.NAME,
     "builds": Topic.COMPANION,
     "callers": Topic.CODE,
+    "cli_commands": Topic.SCRIPT,
     "code": Topic.CODE,
     "companions": Topic.COMPANION,
     "composite_alarms": Topic.ALARM,
@@ -170,6 +171,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::ImageBuilder::ImagePipeline": "ImageRecipeArn",
     },
     "callers": {"AWS::Lambda::Function": "ReservedConcurrentExecutions"},
+    "cli_commands": {"AWS::CodeBuild::Project": "Source", **_SCRIPTED},
     "code": {"AWS::Lambda::Function": "Runtime"},
     "script_answers": {"AWS::Lambda::Function": "Code"},
     "companions": {

@@ -6,21 +6,20 @@ https://www.gnu.org/software/bash/manual/bash.html#Shell-Parameter-Expansion
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from hyperpod_constructs.analysis.build_commands import build_of
-from hyperpod_constructs.analysis.embedded import is_mark, marked
+from hyperpod_constructs.analysis.embedded import is_mark
 from hyperpod_constructs.analysis.schema.violation import listed, nearest
-from hyperpod_constructs.analysis.shell import Command, commands_of, variables_read, variables_set
-from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries
+from hyperpod_constructs.analysis.shell import Command, variables_read, variables_set
+from hyperpod_constructs.analysis.texts.machine_scripts import scripts_of
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.builds import OF_IMAGES, STARTERS
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.dependencies import raw_at, references
+from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import Text, shown
 
-_SHELL = re.compile(r"#!\s*(?:/usr)?/bin/(?:env )?(?:ba)?sh\b")
 _OVERRIDES = "nvironmentvariables"
 """Is in the names of all properties and parameters by which a starter gives a build variables."""
 _OF_POLICIES = "AWS::IAM::"
@@ -73,16 +72,12 @@ def _has_code(starter: Resource) -> bool:
     return starter.type != "AWS::Lambda::Function" or isinstance(starter.get("Code", "ZipFile"), str | Text)
 
 
-def machine(resource: Resource, *path: str | int) -> Slips:
-    """The variables of a script that a machine runs when it starts."""
-    raw = raw_at(resource, path)
-    value = resource.template.resolver.resolve(raw["Fn::Base64"]) if isinstance(raw, dict) and set(raw) == {"Fn::Base64"} else None
-    text, _ = marked(value) if isinstance(value, str | Text) else (None, {})
-    commands = commands_of(text) if text is not None and _SHELL.match(text) else None
-    lacking = _lacking(commands or ())
-    if lacking:
-        message = f"the script takes the variable {lacking[0]}, which it does not set"
-        yield Slip(message, f"{lacking[0]}=… before it, or ${{{lacking[0]}:-}}", path, dead=True)
+def machine(resource: Resource) -> Slips:
+    """The variables of each script that a machine runs when it starts."""
+    for path, commands in scripts_of(resource):
+        for name in _lacking(commands)[:1]:
+            message = f"the script takes the variable {name}, which it does not set"
+            yield Slip(message, f"{name}=… before it, or ${{{name}:-}}", path, dead=True)
 
 
 def _lacking(commands: tuple[Command, ...]) -> list[str]:
@@ -90,33 +85,11 @@ def _lacking(commands: tuple[Command, ...]) -> list[str]:
     return [] if "*" in known else [one for one in _read(commands) if one not in known and not _is_of_image(one)]
 
 
-def instance(resource: Resource) -> Slips:
-    """The user data of an instance."""
-    return machine(resource, "UserData")
-
-
-def launch_template(resource: Resource) -> Slips:
-    """The user data of a launch template."""
-    return machine(resource, "LaunchTemplateData", "UserData")
-
-
-def notebook(resource: Resource) -> Slips:
-    """The scripts of a notebook."""
-    for key in ("OnCreate", "OnStart"):
-        for index, _ in entries(resource.get(key)):
-            yield from machine(resource, key, index, "Content")
-
-
-def studio(resource: Resource) -> Slips:
-    """The script of a domain of Studio."""
-    return machine(resource, "StudioLifecycleConfigContent")
-
-
 JUDGES: Mapping[Language, Judge] = {}
 WHOLES: Mapping[str, WholeJudge] = {
     "AWS::CodeBuild::Project": build,
-    "AWS::EC2::Instance": instance,
-    "AWS::EC2::LaunchTemplate": launch_template,
-    "AWS::SageMaker::NotebookInstanceLifecycleConfig": notebook,
-    "AWS::SageMaker::StudioLifecycleConfig": studio,
+    "AWS::EC2::Instance": machine,
+    "AWS::EC2::LaunchTemplate": machine,
+    "AWS::SageMaker::NotebookInstanceLifecycleConfig": machine,
+    "AWS::SageMaker::StudioLifecycleConfig": machine,
 }

@@ -486,3 +486,33 @@ def test_a_build_in_a_closed_network_fetches_nothing_from_the_internet(line: str
     names = " ".join(one.partition(": the way")[0] for one in messages)
     assert (reached in names) if reached else ("." not in names)
     assert said(edited(template, {"Install/.DependsOn": ["Access", "FromTools", *WAYS]}), "HP-REACH-006") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("aws eks update-kube-config --name own", "aws eks has no command update-kube-config; the nearest is update-kubeconfig"),
+        ("aws s3 copy a.sh s3://$BUCKET/a.sh", "aws s3 has no command copy; the nearest is cp"),
+        ("aws eks update-kubeconfig --cluster-name own", "aws eks update-kubeconfig has no option --cluster-name"),
+        ("aws ssm put-paramter --name a --value b", "aws ssm has no command put-paramter; the nearest is put-parameter"),
+        ("aws sagemaker describe-cluster --cluster-names own", "has no option --cluster-names; the nearest is cluster-name"),
+        ("aws secretsmanger get-secret-value --secret-id a", "aws secretsmanger is no service of the CLI"),
+        ("aws s3 mb s3://$BUCKET", ""),
+        ("aws ssm get-parameter --name a --with-decryption --query Parameter.Value --output text --no-cli-pager", ""),
+        ("aws eks wait cluster-active --name own", ""),
+        ("aws cloudformation deploy --stack-name a --template-file b", ""),
+        ("aws logs tail a --follow", ""),
+        ("aws ec2 run-instances --count 1", ""),
+        ("aws rds generate-db-auth-token --hostname a --port 1 --username b", ""),
+        ("aws $SERVICE list-things", ""),
+        ("aws configure set region us-west-2", ""),
+        ("aws s3api list-objects-v2 --bucket $BUCKET", ""),
+        ("echo aws s3 copy", ""),
+    ],
+)
+def test_the_cli_knows_the_commands_and_options_of_builds_and_machines(line: str, message: str) -> None:
+    built = said(edited(BASE, {TEXT: SPEC + f"      - BUCKET=a SERVICE=b; {line}\n"}), "HP-TXT-011")
+    started = said(bastion(f"#!/bin/bash\nBUCKET=a SERVICE=b\n{line}\n"), "HP-TXT-011")
+    for found in (built, started):
+        assert len(found) == bool(message)
+        assert message in "".join(found)
