@@ -106,6 +106,7 @@ MODULES: Mapping[str, Topic] = {
     "state_data": Topic.DOCUMENT,
     "service_logs": Topic.LOGS,
     "source_filters": Topic.PATTERN,
+    "shell_documents": Topic.SCRIPT,
     "shell_variables": Topic.SCRIPT,
     "stack_sets": Topic.DOCUMENT,
     "storage": Topic.COMPANION,
@@ -316,6 +317,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     },
     "source_filters": {"AWS::Lambda::EventSourceMapping": "EventSourceArn", "AWS::Pipes::Pipe": "SourceParameters"},
     "table_keys": {"AWS::Lambda::Function": "Runtime", "AWS::StepFunctions::StateMachine": ""},
+    "shell_documents": {"AWS::CodeBuild::Project": "Source", **_SCRIPTED},
     "shell_variables": {"AWS::CodeBuild::Project": "Source", **_SCRIPTED},
     "stack_sets": {"AWS::CloudFormation::StackSet": "TemplateBody"},
     "storage": {

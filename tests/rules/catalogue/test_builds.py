@@ -516,3 +516,27 @@ def test_the_cli_knows_the_commands_and_options_of_builds_and_machines(line: str
     for found in (built, started):
         assert len(found) == bool(message)
         assert message in "".join(found)
+
+
+WRITES = "cat > a.sh <<{0}\n{2}#!/bin/bash\n{2}{1}\naws s3 cp a.sh s3://a/b\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (WRITES.format("END", "ENDS", ""), 1),
+        (WRITES.format("'END'", "END", "  "), 1),
+        (WRITES.format("-END", "END", "  "), 1),
+        (WRITES.format("END", "End", ""), 1),
+        (WRITES.format("'END'", "END", ""), 0),
+        (WRITES.format("-END", "END", "\t"), 0),
+        ("cat <<< END\n", 0),
+        ("echo $((1<<END))\n", 0),
+        ("echo 'a <<END'\n", 0),
+        ("let a=1<<2\n", 0),
+    ],
+)
+def test_a_text_in_a_script_has_its_end(text: str, count: int) -> None:
+    lines = "".join(f"        {line}\n" for line in text.splitlines())
+    for template in (edited(BASE, {TEXT: f"{SPEC}      - |2\n{lines}"}), bastion(f"#!/bin/bash\n{text}")):
+        assert len([one for one in said(template, "HP-TXT-011") if "has no end" in one]) == count
