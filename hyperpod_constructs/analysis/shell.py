@@ -29,7 +29,8 @@ _LEADING = {
 _SETTING = ("declare", "export", "local", "mapfile", "read", "readarray", "readonly", "typeset", "unset")
 _SOURCING = (".", "eval", "source")
 """Commands that may set any variable."""
-_ENDS, _BLANKS, _SPECIAL = "\n;&|()", " \t\r", "\\'\"$`#<>" + "\n;&|()" + " \t\r"
+_ENDS, _BLANKS = "\n;&|()", " \t\r"
+_IN_QUOTES, _SPECIAL = '\\"$`', "\\'\"$`#<>" + _ENDS + _BLANKS
 _DEEPEST = 8
 
 
@@ -79,19 +80,19 @@ def plain(word: Word) -> str:
 
 
 def commands_of(text: str) -> tuple[Command, ...] | None:
-    """The commands of a script in their order, those inside of others first; `None` if it is not understood."""
-    reader = _Reader(text)
+    """The commands of a script in their order, those inside of others first; `None` if it is not understood, or very long."""
+    reader = _Reader(text[:LONGEST])
     try:
         reader.read("")
     except (_UnreadError, RecursionError):
         return None
-    return tuple(reader.commands)
+    return tuple(reader.commands) if len(text) <= LONGEST else None
 
 
 def open_document(text: str) -> str | None:
     """The word that should end a text behind `<<` in a script, and that no line is; `None` for a script without such a text."""
     try:
-        _Reader(text).read("")
+        _Reader(text[:LONGEST]).read("")
     except (_UnreadError, RecursionError) as error:
         return str(error.args[0]) if isinstance(error, _UnreadError) and error.args else None
     return None
@@ -216,8 +217,9 @@ class _Reader:
             self._nested(self._text[self._at + 1 : end])
             self._at = end + 1
         else:
+            special = _IN_QUOTES if quoted else _SPECIAL
             end = self._at + 1
-            while not quoted and end < len(self._text) and self._text[end] not in _SPECIAL:
+            while end < len(self._text) and self._text[end] not in special:
                 end += 1
             self._add(self._text[self._at : end])
             self._at = end
@@ -328,13 +330,15 @@ class _Reader:
     def _expanded(self, text: str) -> None:
         """The variables and commands in a text that the shell fills."""
         inner = _Reader(text)
+        inner._depth = self._depth
         while inner._at < len(text):
             inner._piece(text[inner._at], quoted=True)
         self.commands += (*inner.commands, Command((), read=(tuple(inner._pieces or ()),)))
 
     def _add(self, piece: Piece) -> None:
+        self._pieces = [] if self._pieces is None else self._pieces
         found = unmarked(piece) if isinstance(piece, str) and piece else [] if piece == "" else [piece]
-        self._pieces = [*(self._pieces or ()), *(Variable(one, plain=False) if _is_mark(one) else one for one in found)]
+        self._pieces.extend(Variable(one, plain=False) if _is_mark(one) else one for one in found)
 
     def _end_word(self) -> None:
         if self._pieces is not None:

@@ -121,7 +121,9 @@ def test_a_function_in_the_vpc_reaches_the_control_plane_to_which_it_installs_a_
     inside = {"SubnetIds": [{"Ref": "ControlSubnet1"}], "SecurityGroupIds": [{"Ref": "ChartGroup"}]}
     private = {"Control/ResourcesVpcConfig/EndpointPrivateAccess": True, "ChartFunction/VpcConfig": inside}
     vpc = {"ChartRole/ManagedPolicyArns": ["arn:aws:iam::aws:policy/service-role/AWSLambdaVPCAccessExecutionRole"]}
-    made = edited(eks(), {**chart(), "ChartGroup": group, "Door": door, **vpc, **private})
+    made = edited(
+        eks(), {**chart(), "ChartGroup": group, "Door": door, **vpc, **private, "Chart/.DependsOn": ["ChartEntry", "Door"]}
+    )
 
     assert rules_of(made) == []
     assert rules_of(edited(made, {"Door": REMOVED})) == ["HP-REACH-006"]
