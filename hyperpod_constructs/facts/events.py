@@ -103,6 +103,13 @@ TOPIC_MESSAGE = (
 Source: https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html and https://docs.aws.amazon.com/lambda/latest/dg/with-sns.html
 """
 
+ROTATION_EVENT = ("ClientRequestToken", "RotationToken", "SecretId", "Step")
+ROTATION_STEPS = ("createSecret", "setSecret", "testSecret", "finishSecret")
+"""What Secrets Manager gives to a function that rotates a secret (as of 2026-11-29).
+
+Source: https://docs.aws.amazon.com/secretsmanager/latest/userguide/rotate-secrets_lambda-functions.html
+"""
+
 SAGEMAKER_EVENTS = (
     *HYPERPOD_EVENTS,
     "SageMaker Model State Change",

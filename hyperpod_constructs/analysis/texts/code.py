@@ -109,10 +109,11 @@ def _python(function: Resource, text: str, runtime: str, handler: str | None) ->
             from hyperpod_constructs.analysis.texts.inputs import input_of
             from hyperpod_constructs.analysis.texts.program_data import mistakes_in_reads
             from hyperpod_constructs.analysis.texts.programs import clients_in, mistakes_in_program
+            from hyperpod_constructs.analysis.texts.written_files import unwritable_files
 
             found = list(mistakes_in_program(tree, name, function.get("Environment", "Variables")))
             found = found or list(mistakes_in_reads(tree, clients_in(tree), name, input_of(function)))
-            yield from found or mistakes_in_answers(tree, function, name)
+            yield from found or [*mistakes_in_answers(tree, function, name)] or unwritable_files(tree)
 
 
 def _parsed(text: str, runtime: str) -> ast.Module | Slip | None:

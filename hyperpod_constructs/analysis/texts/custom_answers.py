@@ -23,6 +23,7 @@ from hyperpod_constructs.templates.model import Resource
 
 _CODE = ("Code", "ZipFile")
 _REQUESTS, _STATUSES = ("Create", "Update", "Delete"), ("SUCCESS", "FAILED")
+_OF_SEND = ("event", "context", "responseStatus", "responseData")
 _OF_MODULE = (*_STATUSES, "send")
 _ALL = ("Exception", "BaseException")
 _URL = "ResponseURL"
@@ -58,8 +59,18 @@ def _words(tree: ast.Module) -> Iterator[Slip]:
         if isinstance(node, ast.Attribute) and is_member and node.attr not in _OF_MODULE:
             yield _slip(node, f"names {MODULE}.{node.attr}, which is not there{meant(node.attr, _OF_MODULE)}", listed(_OF_MODULE))
         status = status_of(node) if isinstance(node, ast.Call) and ast.unparse(node.func) == SEND else None
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == SEND and not _is_open(node):
+            names = {*_OF_SEND[: len(node.args)], *(one.arg for one in node.keywords)}
+            lacking = [name for name in _OF_SEND if name not in names]
+            if lacking or isinstance(status, ast.Dict):
+                yield _slip(node, f"calls {SEND} without {(lacking or ['responseStatus'])[0]}", listed(_OF_SEND))
         if isinstance(status, ast.Constant) and status.value not in _STATUSES:
             yield _slip(status, f"answers {status.value!r}{meant(str(status.value), _STATUSES)}", listed(_STATUSES))
+
+
+def _is_open(call: ast.Call) -> bool:
+    """Whether a call has arguments that are not written out."""
+    return any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords)
 
 
 class _Answers:

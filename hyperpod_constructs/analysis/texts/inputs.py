@@ -1,4 +1,4 @@
-"""The form of what comes to a function or a state machine: from the rules, schedules, queues and topics of the app that call it.
+"""The form of what comes to a function or a state machine: from the rules, schedules, queues, topics and rotations that call it.
 
 Sources: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-events-structure.html,
 https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html and https://docs.aws.amazon.com/lambda/latest/dg/with-sns.html
@@ -11,14 +11,24 @@ from functools import reduce
 
 from hyperpod_constructs.analysis.data_forms import ANY_OBJECT, Data, Known, Lost, either, of_value, read, steps_of
 from hyperpod_constructs.analysis.texts.reading import from_json, known
-from hyperpod_constructs.facts.events import EVENT_FIELDS, FIELDS_OF, HYPERPOD_EVENTS, QUEUE_RECORD, TOPIC_MESSAGE, TOPIC_RECORD
+from hyperpod_constructs.facts.events import (
+    EVENT_FIELDS,
+    FIELDS_OF,
+    HYPERPOD_EVENTS,
+    QUEUE_RECORD,
+    ROTATION_EVENT,
+    ROTATION_STEPS,
+    TOPIC_MESSAGE,
+    TOPIC_RECORD,
+)
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at
 
 _RULE, _SCHEDULE = "AWS::Events::Rule", "AWS::Scheduler::Schedule"
 _MAPPING, _SUBSCRIPTION = "AWS::Lambda::EventSourceMapping", "AWS::SNS::Subscription"
 _PERMISSION, _QUEUE = "AWS::Lambda::Permission", "AWS::SQS::Queue"
-_SEEN = ("events.amazonaws.com", "sns.amazonaws.com")
+_ROTATION = "AWS::SecretsManager::RotationSchedule"
+_SEEN = ("events.amazonaws.com", "secretsmanager.amazonaws.com", "sns.amazonaws.com")
 """Services whose calls are seen in the template."""
 
 
@@ -58,6 +68,9 @@ def _of_senders(function: Resource) -> Iterator[Known]:
     for one in model.resources(_SUBSCRIPTION):
         if resource_of(one.get("Endpoint")) is function:
             yield _records(TOPIC_RECORD, Sns=Data(dict.fromkeys(TOPIC_MESSAGE)))
+    for one in model.resources(_ROTATION):
+        if resource_of(one.get("RotationLambdaARN")) is function:
+            yield Data({**dict.fromkeys(ROTATION_EVENT), "Step": Data(words=ROTATION_STEPS)})
     for one in model.resources(_PERMISSION):
         if resource_of(one.get("FunctionName")) is function and as_str(one.get("Principal")) not in _SEEN:
             yield None

@@ -12,8 +12,10 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from hyperpod_constructs.analysis.data_forms import Known, Lost, of_answer, read
+from hyperpod_constructs.analysis.data_forms import Data, Known, Lost, of_answer, read
 from hyperpod_constructs.analysis.schema.violation import listed, meant
+from hyperpod_constructs.analysis.texts.guards import is_guard
+from hyperpod_constructs.analysis.texts.paged import paged_calls
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips
 from hyperpod_constructs.facts.sdk_calls import by_client
 from hyperpod_constructs.facts.sdk_shapes import answer_of
@@ -35,7 +37,8 @@ def mistakes_in_reads(tree: ast.Module, clients: Mapping[str, str], handler: str
             reader.set(one.args.args[0].arg, event)
     reader.assign()
     asked = set(_asked(tree))
-    guarded = {id(one) for node in ast.walk(tree) if isinstance(node, ast.Try) for one in ast.walk(node)}
+    tried = (node for node in ast.walk(tree) if isinstance(node, ast.Try) and is_guard(node))
+    guarded = {id(one) for node in tried for one in ast.walk(node)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and id(node) not in guarded:
             found = reader.form(node)
@@ -51,7 +54,8 @@ def _asked(tree: ast.Module) -> Iterator[str]:
     """The names of members for which the code asks, such as in `"Records" in event`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare) and any(isinstance(one, ast.In | ast.NotIn) for one in node.ops):
-            yield from (one.value for one in ast.walk(node.left) if isinstance(one, ast.Constant) and isinstance(one.value, str))
+            left = node.left
+            yield from (left.value,) if isinstance(left, ast.Constant) and isinstance(left.value, str) else ()
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
             first = node.args[0]
             yield from (first.value,) if isinstance(first, ast.Constant) and isinstance(first.value, str) else ()
@@ -64,6 +68,7 @@ class _Reader:
         self._tree = tree
         self._clients = clients
         self._forms: dict[str, Known] = {}
+        self._pages = paged_calls(tree, clients)
         self._times = Counter(_bound(tree))
 
     def set(self, name: str, form: Known) -> None:
@@ -75,8 +80,9 @@ class _Reader:
         """Find the forms of all names."""
         for _ in range(_ROUNDS):
             for node in ast.walk(self._tree):
-                if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-                    self._take(node.targets[0].id, self.form(node.value))
+                if isinstance(node, ast.Assign):
+                    for name, value in _pairs(node):
+                        self._take(name, self.form(value))
                 elif isinstance(node, ast.For | ast.comprehension) and isinstance(node.target, ast.Name):
                     items = self.form(node.iter)
                     self._take(node.target.id, read(items, (0,)) if not isinstance(items, Lost) else None)
@@ -109,7 +115,10 @@ class _Reader:
             yield Slip(message + meant(wrong[0], words), listed(words), _CODE, dead=True)
 
     def _answer(self, node: ast.Call) -> Known:
-        """The form of what a client answers."""
+        """The form of what a client answers, or of its pages."""
+        if id(node) in self._pages:
+            paged = self._pages[id(node)]
+            return Data(items=(of_answer(paged.client, answer_of(paged.client, paged.name)),))
         if not isinstance(node.func, ast.Attribute):
             return None
         service = self._service(node.func.value)
@@ -123,6 +132,17 @@ class _Reader:
         made = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func) == "boto3.client"
         first = node.args[0] if made and isinstance(node, ast.Call) and node.args else None
         return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else None
+
+
+def _pairs(node: ast.Assign) -> Iterator[tuple[str, ast.expr]]:
+    """The names of an assignment, each with its value."""
+    for target in node.targets:
+        if isinstance(target, ast.Name):
+            yield target.id, node.value
+        elif isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple) and len(target.elts) == len(node.value.elts):
+            yield from (
+                (one.id, value) for one, value in zip(target.elts, node.value.elts, strict=True) if isinstance(one, ast.Name)
+            )
 
 
 def _bound(tree: ast.Module) -> Iterator[str]:

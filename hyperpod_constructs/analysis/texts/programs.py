@@ -12,10 +12,12 @@ import ast
 import builtins
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.texts.environments import lacking_variables, reads_of_nothing, uses_of_nothing, variable
-from hyperpod_constructs.analysis.texts.nested_kinds import misfits_below
+from hyperpod_constructs.analysis.texts.nested_kinds import KindOf, misfits_below
+from hyperpod_constructs.analysis.texts.paged import paged_calls
 from hyperpod_constructs.analysis.texts.parameter_kinds import misfit
 from hyperpod_constructs.analysis.texts.reading import HOLE
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips
@@ -35,6 +37,9 @@ _METHODS = frozenset(
     )
 )
 """Methods of clients that are no operations."""
+_PLAIN = "text"
+"""What takes no object and no list: a text, bytes or a time."""
+_OF_PAGES, _DEEPEST = "PaginationConfig", 4
 _MADE = ("exec", "eval", "globals", "locals", "setattr", "vars")
 
 
@@ -107,6 +112,7 @@ def _calls(tree: ast.Module, nothing: Mapping[int, str]) -> Iterator[Slip]:
     :param nothing: expressions that give `None`, each with the variable that it reads in vain.
     """
     named = clients_in(tree)
+    pages, kind_of = paged_calls(tree, named), partial(_kind_of, names=_given_once(tree))
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
@@ -116,8 +122,10 @@ def _calls(tree: ast.Module, nothing: Mapping[int, str]) -> Iterator[Slip]:
         owner = node.func.value
         service = named.get(owner.id) if isinstance(owner, ast.Name) else _client_of(owner)
         operations = None if service is None else by_client(service)
-        if service is not None and operations is not None:
-            yield from [*_call(node, node.func.attr, service, operations)] or _given_nothing(node, nothing)
+        if id(node) in pages:
+            yield from _parameters(node, node.func.attr, pages[id(node)], kind_of)
+        elif service is not None and operations is not None:
+            yield from [*_call(node, node.func.attr, service, operations, kind_of)] or _given_nothing(node, nothing)
 
 
 def clients_in(tree: ast.Module) -> Mapping[str, str]:
@@ -145,7 +153,17 @@ def _client_of(node: ast.expr) -> str | None:
     return first.value if is_boto3 and isinstance(first, ast.Constant) and isinstance(first.value, str) else None
 
 
-def _call(node: ast.Call, method: str, service: str, operations: Mapping[str, Operation]) -> Iterator[Slip]:
+def _given_once(tree: ast.Module) -> Mapping[str, ast.expr]:
+    """The values of names that nothing else has."""
+    stored = Counter(one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load))
+    stored += Counter(one.arg for one in ast.walk(tree) if isinstance(one, ast.arg))
+    given = (one for one in ast.walk(tree) if isinstance(one, ast.Assign) and len(one.targets) == 1)
+    return {
+        one.targets[0].id: one.value for one in given if isinstance(one.targets[0], ast.Name) and stored[one.targets[0].id] == 1
+    }
+
+
+def _call(node: ast.Call, method: str, service: str, operations: Mapping[str, Operation], kind_of: KindOf) -> Iterator[Slip]:
     if method in _METHODS:
         yield from _helper(node, method, service)
         return
@@ -153,7 +171,11 @@ def _call(node: ast.Call, method: str, service: str, operations: Mapping[str, Op
     if operation is None:
         names = [_snake(one.name) for one in operations.values()]
         yield _slip(node, f"calls {method}, which clients of {service} do not have{meant(method, names)}", "a method of the client")
-        return
+    else:
+        yield from _parameters(node, method, operation, kind_of)
+
+
+def _parameters(node: ast.Call, method: str, operation: Operation, kind_of: KindOf) -> Iterator[Slip]:
     given = {one.arg for one in node.keywords}
     lacking = [name for name in operation.required if name not in given]
     choice = REQUIRED_CHOICES.get(operation.action, ())
@@ -164,12 +186,13 @@ def _call(node: ast.Call, method: str, service: str, operations: Mapping[str, Op
         yield _slip(node, says, listed(operation.required))
     else:
         taken = parameters_of(operation.client, operation.name)
-        unknown = [name for name in given if name is not None and taken is not None and name not in taken]
+        own = (_OF_PAGES,) if method == "paginate" else ()
+        unknown = [name for name in given if name is not None and taken is not None and name not in (*taken, *own)]
         if unknown and taken is not None:
             says = f"calls {method} with {unknown[0]}, which it does not take{meant(unknown[0], taken)}"
             yield _slip(node, says, listed(taken))
         else:
-            yield from _kinds(node, method, operation)
+            yield from _kinds(node, method, operation, kind_of)
 
 
 def _helper(node: ast.Call, method: str, service: str) -> Iterator[Slip]:
@@ -194,25 +217,31 @@ def _given_nothing(node: ast.Call, nothing: Mapping[int, str]) -> Iterator[Slip]
             return
 
 
-def _kinds(node: ast.Call, method: str, operation: Operation) -> Iterator[Slip]:
+def _kinds(node: ast.Call, method: str, operation: Operation, kind_of: KindOf) -> Iterator[Slip]:
     """Parameters of another kind than the operation takes; a variable of the environment is a text."""
-    kinds = kinds_of(operation.client, operation.name)
+    kinds, taken = kinds_of(operation.client, operation.name), parameters_of(operation.client, operation.name) or ()
     for one in node.keywords:
-        own, text = _kind_of(one.value)
-        wanted = kinds.get(one.arg or "")
+        own, text = kind_of(one.value)
+        plain = _PLAIN if own in (LIST, MAP) and one.arg in taken else None
+        wanted = kinds.get(one.arg or "", plain)
         found = misfit(own, text, wanted) if own and wanted is not None else None
         if found is not None:
             yield _slip(node, f"calls {method} with {one.arg}, which {found[0]}", found[1])
             return
     forms = inputs_of(operation.client, operation.name)
     for one in node.keywords:
-        for part in misfits_below(one.value, operation.client, forms.get(one.arg or "", ""), _kind_of, one.arg or ""):
+        for part in misfits_below(one.value, operation.client, forms.get(one.arg or "", ""), kind_of, one.arg or ""):
             yield _slip(node, f"calls {method} with {part.says}", part.allowed)
             return
 
 
-def _kind_of(node: ast.expr) -> tuple[str, str | None]:
-    """The kind of what an expression gives, empty if it is not known, and the text that it is."""
+def _kind_of(node: ast.expr, names: Mapping[str, ast.expr], depth: int = 0) -> tuple[str, str | None]:
+    """The kind of what an expression gives, empty if it is not known, and the text that it is.
+
+    :param names: the values of names that have one.
+    """
+    if isinstance(node, ast.Name) and node.id in names and depth < _DEEPEST:
+        return _kind_of(names[node.id], names, depth + 1)
     if isinstance(node, ast.Constant):
         value = node.value
         if isinstance(value, str):

@@ -289,3 +289,86 @@ def test_parts_of_parameters(old: str, new: str, message: str | None) -> None:
     assert found(NESTED) == []
     said = found(NESTED.replace(old, new))
     assert [message in one for one in said] == [True] if message else said == []
+
+
+PAGED = """
+import boto3
+
+
+def handler(event, context):
+    eks = boto3.client("eks")
+    pages = eks.get_paginator("list_nodegroups")
+    message = {"names": []}
+    for page in pages.paginate(clusterName="a", PaginationConfig={"PageSize": 5}):
+        message["names"] += page["nodegroups"]
+    try:
+        state = eks.describe_cluster(name="a")["cluster"]["status"]
+    except eks.exceptions.ClientError:
+        state = "none"
+    boto3.client("sns").publish(TopicArn=event["topic"], Message=str(message))
+    with open("/tmp/state", "w") as file:
+        file.write(state)
+    return open("index.py").read()
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("clusterName=", "cluster=", "calls paginate without clusterName; the nearest is cluster"),
+        ('page["nodegroups"]', 'page["Nodegroups"]', "reads page['Nodegroups'], and Nodegroups is never there"),
+        ('["status"]', '["state"]', "and state is never there"),
+        ("str(message)", "message", "calls publish with Message, which is an object"),
+        ("/tmp/state", "state", "writes state, and a function can write only below /tmp"),
+        ("/tmp/state", "/var/state", "writes /var/state"),
+        ("/tmp/state", "/mnt/share/state", None),
+        ("import boto3", "import boto3, os\nos.chdir('/tmp')\nopen('a', 'w')", None),
+        ("except eks.exceptions.ClientError", "except (eks.exceptions.ClientError, KeyError)", None),
+    ],
+)
+def test_pages_names_and_files(old: str, new: str, message: str | None) -> None:
+    assert found(PAGED) == []
+    said = found(PAGED.replace(old, new))
+    assert [message in one for one in said] == [True] if message else said == []
+
+
+ROTATED = """
+def handler(event, context):
+    secret, step = event["SecretId"], event["Step"]
+    if step == "finishSecret":
+        return event["ClientRequestToken"], secret
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("secret, step", "secret, at", "names step"),
+        ("finishSecret", "setSecret", None),
+        ('"SecretId"', '"SecretArn"', "SecretArn is never there; the nearest is SecretId"),
+        ('"finishSecret"', '"finish"', "compares step with 'finish', which it never is"),
+        ('"ClientRequestToken"', '"Token"', "Token is never there"),
+    ],
+)
+def test_events_of_a_rotation(old: str, new: str, message: str | None) -> None:
+    schedule = {"SecretId": "a", "RotationLambdaARN": {"Fn::GetAtt": ["F", "Arn"]}, "RotationRules": {"AutomaticallyAfterDays": 30}}
+    rotation = {"Type": "AWS::SecretsManager::RotationSchedule", "Properties": schedule}
+    given = {"FunctionName": {"Ref": "F"}, "Action": "lambda:InvokeFunction", "Principal": "secretsmanager.amazonaws.com"}
+    permission = {"Type": "AWS::Lambda::Permission", "Properties": {**given, "SourceAccount": {"Ref": "AWS::AccountId"}}}
+    template = {"Resources": {"F": function(ROTATED.replace(old, new)), "R": rotation, "P": permission}}
+    said = [one.message for one in findings(template, rules="HP-TXT-011")]
+    assert [message in one for one in said] == [True] if message else said == []
+
+
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [
+        ("event, context, 'SUCCESS', {}", 0),
+        ("event, context, responseStatus='SUCCESS', responseData={}", 0),
+        ("*event", 0),
+        ("event, context, 'SUCCESS'", 1),
+        ("event, 'SUCCESS', {}, 'id'", 1),
+    ],
+)
+def test_an_answer_has_its_parts(given: str, count: int) -> None:
+    assert len(found(f"import cfnresponse\ndef handler(event, context):\n    cfnresponse.send({given})\n")) == count
