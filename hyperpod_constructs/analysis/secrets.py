@@ -12,7 +12,10 @@ from hyperpod_constructs.templates.model import Resource, Template
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import Value, as_str
 
-_RESOLVED = re.compile(r"\{\{resolve:(?:secretsmanager:.*?:SecretString(?::([^:}]*))?|ssm-secure:)")
+_RESOLVED = re.compile(
+    r"\{\{resolve:(?:secretsmanager:(?:(?!:SecretString).)*?(?::SecretString(?::([^:}]*))?[^}]*)?\}\}|ssm-secure:)"
+)
+"""A reference to a secret, whole or with the name of a part."""
 _NAME = re.compile(SECRET_WORDS)
 _LITERAL = re.compile(r"(?!arn:)(?!.*(?i:change|dummy|example|placeholder|replace))[^\s/${}]{8,}")
 """A text that is no name of where the secret lies, and not there to be replaced."""

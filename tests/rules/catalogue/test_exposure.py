@@ -169,7 +169,9 @@ CODE = {
     ("name", "value", "rules"),
     [
         ("DATABASE", "{{resolve:secretsmanager:slurm:SecretString:password}}", ["HP-EXP-006"]),
-        ("DATABASE", "{{resolve:secretsmanager:slurm}}", []),
+        ("DATABASE", "{{resolve:secretsmanager:slurm}}", ["HP-EXP-006"]),
+        ("DATABASE", {"Fn::Sub": "{{resolve:secretsmanager:${Password}::::}}"}, ["HP-EXP-006"]),
+        ("DATABASE", {"Fn::Join": ["", ["{{resolve:secretsmanager:", {"Ref": "Password"}, "}}"]]}, ["HP-EXP-006"]),
         ("DATABASE", {"Fn::Sub": "{{resolve:secretsmanager:${Password}:SecretString}}"}, ["HP-EXP-006"]),
         ("DATABASE", "{{resolve:secretsmanager:slurm:SecretString:username}}", []),
         ("DATABASE", "{{resolve:ssm:/slurm/host}}", []),
