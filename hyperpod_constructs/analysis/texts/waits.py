@@ -161,7 +161,7 @@ def _polls(tree: ast.Module) -> bool:
 
     loops = (node for node in ast.walk(tree) if isinstance(node, ast.While))
     sleeps = any(isinstance(one, ast.Call) and ast.unparse(one.func).endswith("sleep") for loop in loops for one in ast.walk(loop))
-    return sleeps or "get_waiter(" in ast.unparse(tree)
+    return sleeps or any(isinstance(one, ast.Attribute) and one.attr == "get_waiter" for one in ast.walk(tree))
 
 
 def _build(function: Resource, most: int) -> Slips:
