@@ -40,7 +40,7 @@ _WITH_GRAMMAR = frozenset(
 _PARTITION = re.compile(r"arn:(aws[a-z-]*):")
 _PRINCIPAL = re.compile(r"\*|\d{12}|A[A-Z0-9]{15,}|arn:aws[a-z-]*:(iam|sts)::(\d{12}|cloudfront):[^*?]+")
 _VARIABLE, _WITH_VARIABLES = re.compile(r"\$\{[\w-]+:[^}]+\}"), "2012-10-17"
-_DOUBLED = re.compile(r"arn:[^:]*:s3:::(?:s3://|https://|arn:|\$\{\w+\.Arn\})")
+_DOUBLED = re.compile(r"arn:[^:]*:s3:::(?:s3://|https://|arn:|\$\{\w+\.(?:Arn|\w*DomainName|WebsiteURL)\})")
 _BUCKET_ARN = re.compile(r"arn:[^:]*:s3:(?!:)[^:]*:[^:]*:|arn:[^:]*:s3::[^:]+:")
 """The beginning of an ARN of S3 with a region or an account, which those of buckets and objects have not."""
 _OF_AWS = re.compile(
@@ -128,10 +128,11 @@ def _grammar(one: Written) -> Iterator[tuple[str, tuple[str | int, ...]]]:
 def _named_words(one: Written) -> Iterator[tuple[str, tuple[str | int, ...]]]:
     """What IAM refuses of the actions and the resources that a statement names."""
     statement = one.statement
-    for value in statement.resources:
+    word = "NotResource" if statement.excludes_resources else "Resource"
+    for index, value in enumerate(statement.resources):
         mistake = _resource_mistake(value, one.resource) or _partition_mistake(value, one.resource)
         if mistake:
-            yield mistake, ("NotResource" if statement.excludes_resources else "Resource",)
+            yield mistake, (word, index) if isinstance(at(statement.raw, word), tuple) else (word,)
     for text in filter(None, map(as_str, statement.actions)):
         if text != "*" and ":" not in text:
             action = "NotAction" if statement.excludes_actions else "Action"

@@ -36,7 +36,7 @@ def half_buckets(one: Written) -> Iterator[str]:
     for action in (found for found in named_actions(statement) if found.name in _OF_HALVES and len(named) > 1):
         halves = [bucket for bucket, patterns in named.items() if not any(fits(action, pattern) for pattern in patterns)]
         for bucket in halves if len(halves) < len(named) else ():
-            if _is_lacking(one.resource, action, bucket):
+            if _is_lacking(one, action, bucket):
                 yield f"{action.name} works on nothing that the statement names of {bucket.logical_id}"
 
 
@@ -46,8 +46,11 @@ def _bucket(pattern: Value) -> Resource | None:
     return found[0] if len(found) == 1 else None
 
 
-def _is_lacking(policy: Resource, action: Action, bucket: Resource) -> bool:
-    """Whether no role with a policy may do an action on a bucket, or on its objects, by what the templates write."""
-    call, roles = Call(action.name, bucket_arn(Reference(bucket), _OF_HALVES[action.name])), holders(policy) or ()
-    written = [one.layer.allows(call) for role in roles for one in role_facts(role).policies]
-    return bool(written) and any_of(written) is False and not any(role_facts(role).identity.allows(call) for role in roles)
+def _is_lacking(one: Written, action: Action, bucket: Resource) -> bool:
+    """Whether no role with a policy may do an action on a bucket, or on its objects, and no other statement is meant for that."""
+    call, roles = Call(action.name, bucket_arn(Reference(bucket), _OF_HALVES[action.name])), holders(one.resource) or ()
+    policies = [policy for role in roles for policy in role_facts(role).policies]
+    others = (each for policy in policies for each in policy.statements if each.raw != one.statement.raw)
+    meant = any(each.speaks_of(action.name) and bucket in references(each.resources) for each in others)
+    allowed = any_of(policy.layer.allows(call) for policy in policies)
+    return bool(roles) and not meant and allowed is False and not any(role_facts(role).identity.allows(call) for role in roles)

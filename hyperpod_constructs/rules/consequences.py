@@ -18,7 +18,7 @@ from hyperpod_constructs.rules.rule import ORDER, Rule
 from hyperpod_constructs.templates.dependencies import import_at, output_of, parameter_at
 from hyperpod_constructs.templates.doubts import Doubts, Handed, Key, Path, key_of
 from hyperpod_constructs.templates.model import Model, Resource, Template, target_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Value, leaves, parts_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_str, leaves, parts_of
 
 Heard: TypeAlias = tuple[Rule, Hit, Finding]
 _Places: TypeAlias = dict[tuple[str, Key], set[Path]]
@@ -155,7 +155,10 @@ def _parameters(hit: Hit) -> Iterable[Key]:
 
 
 def _handed(hit: Hit) -> Iterable[Handed]:
-    """The references of other stacks that are wrong, or alone in a wrong value."""
+    """The references of other stacks that are wrong, or alone in a wrong value, and the text that an output gives."""
+    text, origin = as_str(hit.resource.get(*hit.path)), _origin(hit)
+    if text is not None and (isinstance(origin, str) or (origin is not None and len(origin) == 3)):
+        yield text
     for resource, path in _places(hit):
         parts = {part for leaf in leaves(resource.get(*path)) for part in parts_of(leaf)}
         found = [one for one in parts if isinstance(one, Reference) and target_of(one).template is not resource.template]

@@ -15,8 +15,8 @@ from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value
 
 Key: TypeAlias = tuple[int, str]
 Path: TypeAlias = tuple[str | int, ...]
-Handed: TypeAlias = tuple[Key, str | None]
-"""A reference: to a resource, by an attribute or by `Ref`."""
+Handed: TypeAlias = tuple[Key, str | None] | str
+"""A reference: to a resource, by an attribute or by `Ref`; or a text."""
 
 
 def key_of(document: Document, logical_id: str) -> Key:
@@ -33,7 +33,7 @@ class Doubts:
     :param types: the types as which resources count.
     :param absent: resources that count as not there.
     :param parameters: the parameters whose values count as unknown.
-    :param handed: the references that count as unknown where an output gives them to other stacks.
+    :param handed: the references and texts that count as unknown where an output gives them to other stacks.
     :param instead: what is written at other places of a resource than there is.
     """
 

@@ -24,7 +24,7 @@ from hyperpod_constructs.templates.once import Once
 from hyperpod_constructs.templates.parameters import flat, given_value, parameter_value
 from hyperpod_constructs.templates.raw import Raw, has_function, raw_template
 from hyperpod_constructs.templates.transforms import may_add, may_rewrite
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Account, Reference, Value, at
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Account, Reference, Value, as_str, at
 
 T = TypeVar("T")
 
@@ -274,8 +274,8 @@ class Template:
         if isinstance(condition, str) and self.condition(condition) is not True:
             return UNKNOWN
         found = flat(self.resolver.resolve(declaration.get("Value")))
-        doubted = isinstance(found, Reference) and (target_of(found).key, found.attribute) in self.model.doubts.handed
-        return UNKNOWN if doubted else found
+        handed = (target_of(found).key, found.attribute) if isinstance(found, Reference) else as_str(found)
+        return UNKNOWN if handed in self.model.doubts.handed else found
 
 
 class Model:

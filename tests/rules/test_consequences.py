@@ -377,7 +377,7 @@ def test_an_export_that_is_wrong_in_several_stacks_is_one_finding() -> None:
 
 VAULT = {
     "Type": "AWS::Backup::BackupVault",
-    "Properties": {"BackupVaultName": "v", "EncryptionKeyArn": {"Fn::ImportValue": "given"}},
+    "Properties": {"BackupVaultName": "vault", "EncryptionKeyArn": {"Fn::ImportValue": "given"}},
 }
 
 
@@ -410,6 +410,18 @@ def with_import(text: str) -> Template:
                 },
             },
         ),
+        (
+            {"Fn::GetAtt": ["Store", "RegionalDomainName"]},
+            {
+                "Own": reader(
+                    [with_import("arn:${AWS::Partition}:s3:::${Given}"), "arn:aws:s3:::a"], with_import("arn:aws:s3:::${Given}/*")
+                )
+            },
+        ),
+        (
+            "alias/own",
+            {"Vault": VAULT, "Own": reader({"Fn::ImportValue": "given"}), "More": reader([{"Fn::ImportValue": "given"}])},
+        ),
     ],
 )
 def test_a_reference_of_another_kind_that_an_export_hands_on_is_one_finding(given: Template, users: Template) -> None:
@@ -418,7 +430,7 @@ def test_a_reference_of_another_kind_that_an_export_hands_on_is_one_finding(give
         "Outputs": {"Given": {"Value": given, "Export": {"Name": "given"}}},
     }
     model = Model.of({"giver": giver, "user": {"Resources": users}})
-    assert len([one for one in check(model) if one.rule in {"HP-REF-012", "HP-POL-001"}]) == 1
+    assert len([one for one in check(model) if one.rule in {"HP-REF-012", "HP-POL-001", "HP-SCH-004", "HP-SCH-007"}]) == 1
 
 
 def test_a_reference_of_another_kind_does_not_hide_that_of_its_neighbour() -> None:

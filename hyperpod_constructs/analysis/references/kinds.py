@@ -28,6 +28,7 @@ _TOKEN = ReferenceKind(
     },
 )
 """What answers for a custom resource."""
+_BUCKET = "AWS::S3::Bucket"
 _OF_BUCKETS = re.compile(r"s3://|arn:aws[a-z-]*:s3:::")
 _IMAGES = ("Image", "ImageUri", "TrainingImage")
 """Properties whose address of an image may have a tag behind it."""
@@ -68,21 +69,23 @@ def _wrong_kinds(model: Model) -> Iterator[Misreference]:
 
 
 def _in_buckets(leaves: Iterable[tuple[Resource, Path, Text]]) -> Iterator[Misreference]:
-    """ARNs where an address or an ARN of S3 has the name of its bucket; each ARN once, with all its places."""
+    """ARNs and addresses where an address or an ARN of S3 has the name of its bucket; each once, with all its places."""
     places = ((part, (resource, path, text)) for resource, path, text in leaves for part in _buckets_of(text))
     for reference, ((resource, path, text), *others) in grouped(places).items():
         also = enumerated(dict.fromkeys(one.logical_id for one, _, _ in others if one is not resource))
-        message = f"the name of a bucket is {_given(reference)}, which is an ARN{f'; the same in {also}' if also else ''}"
+        what = "an ARN" if gives_arn(reference) else "an address"
+        message = f"the name of a bucket is {_given(reference)}, which is {what}{f'; the same in {also}' if also else ''}"
         doubts = tuple((one, place) for one, place, _ in others)
         covers = tuple(dict.fromkeys(one for one, _, _ in others))
         yield Misreference(resource, path, message, text, "the name of the bucket, by Ref", covers=covers, doubts=doubts)
 
 
 def _buckets_of(text: Text) -> Iterator[Reference]:
-    """The ARN behind the begin of an address or an ARN of S3."""
+    """The ARN, or the address of a bucket, behind the begin of an address or an ARN of S3."""
     first, second = text.parts[0], text.parts[1] if len(text.parts) > 1 else None
-    if isinstance(first, str) and _OF_BUCKETS.fullmatch(first) and isinstance(second, Reference) and gives_arn(second):
-        yield second
+    if isinstance(first, str) and _OF_BUCKETS.fullmatch(first) and isinstance(second, Reference):
+        address = second.attribute is not None and target_of(second).type == _BUCKET
+        yield from (second,) if address or gives_arn(second) else ()
 
 
 def _of_text(resource: Resource, path: Path, text: Text) -> Iterator[Misreference]:
