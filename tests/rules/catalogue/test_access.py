@@ -118,7 +118,7 @@ def test_a_function_in_the_vpc_reaches_the_control_plane_to_which_it_installs_a_
             "SourceSecurityGroupId": {"Ref": "ChartGroup"},
         },
     }
-    inside = {"SubnetIds": [{"Ref": "ControlSubnet1"}], "SecurityGroupIds": [{"Ref": "ChartGroup"}]}
+    inside = {"SubnetIds": [{"Ref": "NodeSubnet"}], "SecurityGroupIds": [{"Ref": "ChartGroup"}]}
     private = {"Control/ResourcesVpcConfig/EndpointPrivateAccess": True, "ChartFunction/VpcConfig": inside}
     vpc = {"ChartRole/ManagedPolicyArns": ["arn:aws:iam::aws:policy/service-role/AWSLambdaVPCAccessExecutionRole"]}
     made = edited(
