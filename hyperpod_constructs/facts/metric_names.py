@@ -219,6 +219,24 @@ Sources: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-serv
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html
 """
 
+_TIERS = ("FAStorage", "IAStorage", "AAStorage", "AIAStorage", "DAAStorage")
+_CLASSES = (
+    *("StandardStorage", "StandardIAStorage", "StandardIASizeOverhead", "StandardIAObjectOverhead", "OneZoneIAStorage"),
+    *("OneZoneIASizeOverhead", "ReducedRedundancyStorage", "GlacierInstantRetrievalStorage", "GlacierStorage"),
+    *("GlacierStagingStorage", "GlacierObjectOverhead", "GlacierS3ObjectOverhead", "DeepArchiveStorage"),
+    *("DeepArchiveObjectOverhead", "DeepArchiveS3ObjectOverhead", "DeepArchiveStagingStorage"),
+    *(f"IntelligentTiering{one}" for one in _TIERS),
+)
+VALUES: Mapping[tuple[str, str], Mapping[str, tuple[str, ...]]] = {
+    ("AWS/S3", "StorageType"): {"BucketSizeBytes": _CLASSES, "NumberOfObjects": ("AllStorageTypes",)},
+    ("AWS/EFS", "StorageClass"): {"StorageBytes": ("Total", "Standard", "IA", "Archive")},
+}
+"""By namespace and dimension: its values for each metric, which may have more (as of 2026-11-29).
+
+Sources: https://docs.aws.amazon.com/AmazonS3/latest/userguide/metrics-dimensions.html and
+https://docs.aws.amazon.com/efs/latest/ug/efs-metrics.html
+"""
+
 ID_STARTS: Mapping[str, str] = {
     "FileSystemId": "fs-",
     "NatGatewayId": "nat-",

@@ -38,6 +38,20 @@ PERCENTAGES: Mapping[str, tuple[str, ...]] = {
 }
 """Metrics in percent of what there is. A limit that is provisioned is passed by bursts, so its utilization has no end."""
 
+PARTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "AWS/ApplicationELB": {"RequestCount": ("HTTPCode_Target_4XX_Count", "HTTPCode_Target_5XX_Count")},
+    "AWS/FSx": {"StorageCapacity": ("UsedStorageCapacity",)},
+    "AWS/Lambda": {"Invocations": ("Errors",)},
+    "AWS/SageMaker": {"Invocations": ("Invocation4XXErrors", "Invocation5XXErrors")},
+}
+"""By namespace and metric: others that count a part of what it counts, so that a quotient of the two is 1 at most."""
+
+LEVELS: Mapping[str, tuple[str, ...]] = {
+    **PERCENTAGES,
+    "AWS/RDS": (*PERCENTAGES["AWS/RDS"], "DatabaseConnections", "FreeStorageSpace", "FreeableMemory"),
+}
+"""Metrics of how things stand, with a value each minute: a sum over some minutes is a multiple of it."""
+
 ONE_EACH: Mapping[str, tuple[str, ...]] = {
     "AWS/Lambda": ("DeadLetterErrors", "DestinationDeliveryFailures", "Errors", "Invocations", "Throttles"),
     "AWS/SageMaker": ("Invocation4XXErrors", "Invocation5XXErrors", "InvocationModelErrors"),

@@ -25,6 +25,7 @@ from hyperpod_constructs.facts.metric_names import (
     MINUTE,
     OTHER_NAMESPACES,
     PART_NAMES,
+    VALUES,
     WHOLE_FAMILIES,
     Metric,
     Namespace,
@@ -188,12 +189,28 @@ def _values(asked: Asked) -> list[Slip]:
         if isinstance(given, Reference):
             message = _wrong(asked.namespace or "", name, given)
         else:
-            message = _no_form(name, spelled(given)) or _no_part(asked, name, known(given)) or _no_name(asked, name, known(given))
+            message = (
+                _no_value(asked, name, known(given))
+                or _no_form(name, spelled(given))
+                or _no_part(asked, name, known(given))
+                or _no_name(asked, name, known(given))
+            )
         if message is not None:
             says, meant = message
             place = (*asked.path, "Dimensions", index, "Value")
             found.append(Slip(f"the dimension {name} is {quoted(given)}, {says}", meant, place, given, dead=True))
     return found
+
+
+def _no_value(asked: Asked, name: str, given: str | None) -> tuple[str, str] | None:
+    """The value of a dimension that is for another metric, or misspelled."""
+    metrics = VALUES.get((asked.namespace or "", name), {})
+    values = metrics.get(asked.name or "", ())
+    if not given or not values or given in values:
+        return None
+    others = {one for found in metrics.values() for one in found}
+    near = values[0] if given in others else typo_of(given, values)
+    return None if near is None else (f"under which {asked.name} is not published; it is under {near}", _some(values))
 
 
 def _no_form(name: str, given: str | None) -> tuple[str, str] | None:

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
-from hyperpod_constructs.analysis.texts.watched import Watched, watched
-from hyperpod_constructs.facts.metric_names import namespaces
+from hyperpod_constructs.analysis.texts.watched import Watched, quotient, watched
+from hyperpod_constructs.facts.metric_names import MINUTE, namespaces
 from hyperpod_constructs.facts.metric_ranges import (
     BELOW_NOTHING,
     BOUNDS,
@@ -20,9 +20,11 @@ from hyperpod_constructs.facts.metric_ranges import (
     IN_BYTES,
     LEAST_BYTES,
     LEAST_MICROSECONDS,
+    LEVELS,
     MICROSECONDS,
     OF_VALUES,
     ONE_EACH,
+    PARTS,
     PERCENTAGES,
 )
 from hyperpod_constructs.facts.metric_units import UNITS
@@ -171,8 +173,39 @@ def _rings_for_good_states(alarm: Resource) -> Slips:
         yield Slip(message, "LessThanThreshold", (_OPERATOR,), operator)
 
 
+def _of_a_quotient(alarm: Resource) -> Slips:
+    """A part of a whole, or a percentage, that is asked to be more than all, or to be a fraction."""
+    found, operator = quotient(alarm), known(alarm.get(_OPERATOR)) or ""
+    if found is None or found[0].limit is None or not operator.startswith("Greater"):
+        return
+    part, whole, most = found
+    limit, of = part.limit or 0.0, PARTS.get(part.namespace, {}).get(whole.name, ())
+    if part.namespace != whole.namespace or part.statistic != whole.statistic or part.name not in of:
+        return
+    rare = any(word in part.name.lower() for word in FAILURES)
+    if most == _HUNDRED and 0 < limit < 1 and not rare:
+        message = f"the expression is in percent, and the threshold is {limit:g}"
+        yield _told(alarm, message, f"a percentage, such as {_HUNDRED * limit:g}")
+    elif _never_above(operator, limit, most):
+        yield _told(alarm, f"{part.name} is a part of {whole.name}: the expression is never above {limit:g}", f"less than {most:g}")
+
+
+def _of_a_sum(alarm: Resource) -> Slips:
+    """A sum of values that each say how things stand."""
+    found = watched(alarm)
+    if found is None or found.statistic != "Sum" or found.name not in LEVELS.get(found.namespace, ()):
+        return
+    if (found.period or 0) <= MINUTE:
+        return
+    path = found.beside("Stat") if found.path else ("Statistic",)
+    message = f"{found.name} has a value each minute, and Sum adds up those of {found.period} seconds"
+    yield Slip(message, "Average, Maximum or Minimum", path, "Sum", dead=True)
+
+
 def _threshold_and_unit(alarm: Resource) -> Slips:
     yield from threshold(alarm)
+    yield from _of_a_quotient(alarm)
+    yield from _of_a_sum(alarm)
     yield from _rings_for_good_states(alarm)
     yield from unit(alarm)
 

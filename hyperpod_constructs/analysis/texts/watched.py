@@ -18,6 +18,8 @@ from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_floa
 _FACTOR = r"\d+(?:\.\d+)?(?:[eE]\d+)?"
 _LINEAR = re.compile(rf"\s*(?:(?P<before>{_FACTOR})\s*\*\s*)?(?P<id>[a-z]\w*)(?:\s*(?P<operator>[*/])\s*(?P<factor>{_FACTOR}))?\s*")
 """A metric, times or by a number."""
+_QUOTIENT = re.compile(r"(?:(?P<before>100)\*)?(?P<part>[a-z]\w*)/(?P<whole>[a-z]\w*)(?:\*(?P<behind>100))?")
+"""A metric by another one, or 100 times that, without spaces and parentheses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,23 @@ def watched(alarm: Resource) -> Watched | None:
         scaled = None if limit is None else limit / _scale(found)
         return _of(mapping(stat.get("Metric")), known(stat.get("Stat")), as_int(stat.get("Period", ABSENT)), scaled, path)
     return None
+
+
+def quotient(alarm: Resource) -> tuple[Watched, Watched, float] | None:
+    """The two metrics of an alarm on `a / b`, or 100 times that, and the number before them; `None` for another alarm."""
+    stats = dict(_stats(alarm.get("Metrics")))
+    texts = [re.sub(r"[\s()]", "", text or "") for _, text in _returned(alarm.get("Metrics"))]
+    found = [_QUOTIENT.fullmatch(text) for text in texts]
+    if len(found) != 1 or found[0] is None or {found[0]["part"], found[0]["whole"]} - set(stats):
+        return None
+    pair = []
+    for id in (found[0]["part"], found[0]["whole"]):
+        index, stat = stats[id]
+        path: Path = ("Metrics", index, "MetricStat", "Metric")
+        pair.append(_of(mapping(stat.get("Metric")), known(stat.get("Stat")), None, as_float(alarm.get("Threshold")), path))
+    part, whole = pair
+    times = float(found[0]["before"] or found[0]["behind"] or 1)
+    return None if part is None or whole is None else (part, whole, times)
 
 
 def _of(metric: Mapping[str, Value], statistic: str | None, period: int | None, limit: float | None, path: Path) -> Watched | None:

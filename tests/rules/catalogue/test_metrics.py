@@ -98,6 +98,9 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("Nodes/MetricName", "hyperpod_node_health_status_pending_reboot", "has no metric hyperpod_node_health_status_pending_reboot"),
     ("Idle/MetricName", "cluster_idle_nodes", "the nearest is cluster_idle_node_count"),
     ("Free/Dimensions/0/Value", "lustre", "which does not begin with fs-"),
+    ("Size/Dimensions/1/Value", "AllStorageTypes", "under which BucketSizeBytes is not published; it is under StandardStorage"),
+    ("Size/Dimensions/1/Value", "StandardStorages", "it is under StandardStorage"),
+    ("Nodes/Namespace", "ECS/ContainerInsights", "which is in /aws/sagemaker/Clusters or ContainerInsights"),
     ("Broken/Dimensions/0/Value", "machine", "which does not begin with arn:"),
     ("Idle/Dimensions/0/Name", "ClusterName", "for ClusterId"),
     ("Free/Period", 10, "FreeDataStorageCapacity has a value each 60 seconds, and it is asked for each 10"),
@@ -138,6 +141,8 @@ def test_fails_unpublished_metric(path: str, value: Any, message: str) -> None:
         ("Free/Dimensions/0/Value", "fs-1"),
         ("Nodes/MetricName", "node_neuroncore_utilization"),
         ("Nodes/MetricName", "hyperpod_node_health_status_unschedulable"),
+        ("Size/Dimensions/1/Value", "IntelligentTieringFAStorage"),
+        ("Size/Dimensions/1/Value", "SomeNewStorage"),
         ("Broken/Dimensions/0/Value", {"Fn::Sub": "arn:aws:states:us-west-2:123456789012:stateMachine:machine"}),
         ("Nodes/Namespace", "Team/Nodes"),
         ("Free/Namespace", "AWS/ECS"),
@@ -254,3 +259,56 @@ def test_a_composite_alarm_is_of_alarms_of_the_templates(name: str, wrong: bool)
     trouble = resource("AWS::CloudWatch::CompositeAlarm", AlarmName="train-trouble", AlarmRule=f'ALARM("{name}")')
     found = findings({"Resources": {"Errors": errors, "Trouble": {**trouble, "DependsOn": "Errors"}}}, rules="HP-TXT-003")
     assert [one.message for one in found] == [f"no alarm of the templates is named {name}"] * wrong
+
+
+def of_two(namespace: str, part: str, whole: str, expression: str, limit: float) -> dict[str, Any]:
+    """An alarm on an expression of two metrics, of which one is a part of the other."""
+    of = {"Name": "FileSystemId" if namespace == "AWS/FSx" else "FunctionName", "Value": "fs-1"}
+    names = {"part": part, "whole": whole}
+    metrics = {id: {"Namespace": namespace, "MetricName": name, "Dimensions": [of]} for id, name in names.items()}
+    stats = [
+        {"Id": id, "ReturnData": False, "MetricStat": {"Metric": metric, "Stat": "Sum", "Period": 300}}
+        for id, metric in metrics.items()
+    ]
+    asked = {"EvaluationPeriods": 1, "Threshold": limit, "ComparisonOperator": "GreaterThanThreshold"}
+    return resource("AWS::CloudWatch::Alarm", Metrics=[{"Id": "full", "Expression": expression}, *stats], **asked)
+
+
+STORED, FAILED = ("AWS/FSx", "UsedStorageCapacity", "StorageCapacity"), ("AWS/Lambda", "Errors", "Invocations")
+
+
+@pytest.mark.parametrize(
+    ("metrics", "expression", "limit", "said"),
+    [
+        (STORED, "100 * part / whole", 0.85, "the expression is in percent"),
+        (STORED, "(part / whole) * 100", 8500, "never above 8500"),
+        (FAILED, "part / whole", 5, "never above 5"),
+        (STORED, "part / whole", 0.85, ""),
+        (STORED, "100 * (part / whole)", 85, ""),
+        (FAILED, "100 * part / whole", 0.5, ""),
+        (STORED, "100 - 100 * part / whole", 0.85, ""),
+        (("AWS/FSx", "DataReadBytes", "StorageCapacity"), "part / whole", 5, ""),
+    ],
+)
+def test_a_part_of_a_whole_is_one_at_most(metrics: tuple[str, str, str], expression: str, limit: float, said: str) -> None:
+    found = findings({"Resources": {"Alarm": of_two(*metrics, expression, limit)}}, rules="HP-TXT-011")
+    assert [said in one.message for one in found if one.path.endswith("Threshold")] == ([True] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("metric", "statistic", "period", "wrong"),
+    [
+        ("AWS/RDS CPUUtilization", "Sum", 300, True),
+        ("AWS/RDS FreeStorageSpace", "Sum", 300, True),
+        ("AWS/RDS CPUUtilization", "Sum", 60, False),
+        ("AWS/RDS CPUUtilization", "Maximum", 300, False),
+        ("AWS/FSx UsedStorageCapacity", "Sum", 300, False),
+    ],
+)
+def test_levels_are_not_added_up(metric: str, statistic: str, period: int, wrong: bool) -> None:
+    namespace, name = metric.split()
+    dimension = "DBInstanceIdentifier" if namespace == "AWS/RDS" else "FileSystemId"
+    made = alarm(namespace, name, [{"Name": dimension, "Value": "fs-1"}], period)
+    made["Properties"].update({"Statistic": statistic, "Threshold": 80 if "CPU" in name else 10_000_000_000})
+    found = findings({"Resources": {"Alarm": made}}, rules="HP-TXT-011")
+    assert ["adds up" in one.message for one in found if one.path.endswith("Statistic")] == [True] * wrong
