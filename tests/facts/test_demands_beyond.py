@@ -68,6 +68,7 @@ def zfs(option: str) -> dict[str, Any]:
 
 
 PEOPLE, STACK = "AWS::EKS::IdentityProviderConfig", "AWS::CloudFormation::Stack"
+STEPS, PASS = "AWS::StepFunctions::StateMachine", {"DefinitionString": "{}"}
 
 
 def issued(address: str) -> dict[str, Any]:
@@ -98,8 +99,8 @@ def told(*names: str, value: str = "a") -> dict[str, Any]:
         (PEOPLE, issued("http://login.example.com"), issued("https://login.example.com")),
         (STACK, {"TemplateURL": "https://github.com/a/b/blob/main/t.yaml"}, {"TemplateURL": "https://s3.amazonaws.com/a/t.yaml"}),
         ("AWS::SecretsManager::Secret", {"Name": "the password"}, {"Name": "slurm/accounting"}),
-        ("AWS::StepFunctions::StateMachine", {"StateMachineName": "all checks"}, {"StateMachineName": "all.checks-(2)"}),
-        ("AWS::StepFunctions::StateMachine", {"StateMachineName": "all/checks"}, {"StateMachineName": "prüfung"}),
+        (STEPS, {**PASS, "StateMachineName": "all checks"}, {**PASS, "StateMachineName": "all.checks-(2)"}),
+        (STEPS, {**PASS, "StateMachineName": "all/checks"}, {**PASS, "StateMachineName": "prüfung"}),
         ("AWS::Events::EventBus", {"Name": "default"}, {"Name": "defaults"}),
         ("AWS::Events::EventBus", {"Name": "aws.partner/a/b"}, {"Name": "aws.partner/a/b", "EventSourceName": "aws.partner/a/b"}),
         (CONTROL, {"EncryptionConfig": ({"Provider": {}},)}, {"EncryptionConfig": ({"Provider": {"KeyArn": KEY}},)}),

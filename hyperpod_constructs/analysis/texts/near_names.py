@@ -23,12 +23,14 @@ from hyperpod_constructs.templates.values import Text, Value, as_str
 _CUSTOM = ("Custom::", "AWS::CloudFormation::CustomResource")
 
 _ALARM, _BUCKET, _S3 = "AWS::CloudWatch::Alarm", "AWS::S3::Bucket", "s3://"
+_ANYWHERE = (_ALARM, "AWS::SecretsManager::Secret")
+"""What is often made elsewhere with the words of one's own names."""
 
 
 def names(resource: Resource) -> Slips:
     """A name is that of a resource in the template, or surely of another one, or in their family and of nothing.
 
-    Buckets are often made elsewhere: a name of one has only words of one that is there.
+    Buckets are often made elsewhere too: a name of one has only words of one that is there.
     """
     model = resource.template.model
     for path, owner in USES[resource.type].items():
@@ -45,10 +47,15 @@ def names(resource: Resource) -> Slips:
             elif written and written not in there and (scope := _whole_scope(resource, owner, others)) is not None:
                 allowed = ", ".join(one or "" for one in there) or f"the name of an {owner} of the templates"
                 yield Slip(f"no {owner} of {scope.logical_id} is called {written}", allowed, place, value)
-            elif written and nobodys(model, written, given) and (owner != _BUCKET or is_shorter(written, given)):
+            elif written and _is_nobodys(model, owner, written, given):
                 yield Slip(f"no {owner} of the templates is called {written}", _some(there), place, value, dead=True)
             elif isinstance(value, Text) and (near := _near_text(value, given)) is not None:
                 yield Slip(f"no {owner} is called {value!s}; did you mean {near!s}?", str(near), place, value, dead=True)
+
+
+def _is_nobodys(model: Model, owner: str, name: str, names: Sequence[Value]) -> bool:
+    """Whether nothing has a name, as far as things of its type are in the templates."""
+    return owner not in _ANYWHERE and nobodys(model, name, names) and (owner != _BUCKET or is_shorter(name, names))
 
 
 def _name_in(value: Value) -> str | None:

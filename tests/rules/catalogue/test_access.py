@@ -122,7 +122,15 @@ def test_a_function_in_the_vpc_reaches_the_control_plane_to_which_it_installs_a_
     private = {"Control/ResourcesVpcConfig/EndpointPrivateAccess": True, "ChartFunction/VpcConfig": inside}
     vpc = {"ChartRole/ManagedPolicyArns": ["arn:aws:iam::aws:policy/service-role/AWSLambdaVPCAccessExecutionRole"]}
     made = edited(
-        eks(), {**chart(), "ChartGroup": group, "Door": door, **vpc, **private, "Chart/.DependsOn": ["ChartEntry", "Door"]}
+        eks(),
+        {
+            **chart(),
+            "ChartGroup": group,
+            "Door": door,
+            **vpc,
+            **private,
+            "Chart/.DependsOn": ["ChartEntry", "Door", "NodeDefaultRoute", "NodeAssociation"],
+        },
     )
 
     assert rules_of(made) == []

@@ -6,6 +6,7 @@ import pytest
 
 from hyperpod_constructs.facts.addons import addon_facts, known_addons
 from hyperpod_constructs.facts.connections import SERVICES
+from hyperpod_constructs.facts.creation import OPENING
 from hyperpod_constructs.rules.finding import Level
 from tests.rules.catalogue.cases import REMOVED, Case, edited
 from tests.rules.catalogue.templates import Template, eks, findings, properties, rules_of, slurm
@@ -261,6 +262,7 @@ def applying(*services: str) -> Template:
     template["Resources"]["PlaneRoutes"] = {"Type": "AWS::EC2::RouteTable", "Properties": {"VpcId": {"Ref": "Vpc"}}}
     association = {"SubnetId": {"Ref": "ControlSubnet1"}, "RouteTableId": {"Ref": "PlaneRoutes"}}
     template["Resources"]["Associated"] = {"Type": "AWS::EC2::SubnetRouteTableAssociation", "Properties": association}
+    template["Resources"]["Chart"]["DependsOn"] = [name for name, one in template["Resources"].items() if one["Type"] in OPENING]
     return template
 
 

@@ -226,7 +226,7 @@ def test_the_scheme_of_an_address_is_no_name(index: int, delimiter: str, attribu
     ],
 )
 def test_the_address_of_a_provider_is_whole(place: str, value: Any, wrong: bool) -> None:
-    provider = {"Type": "AWS::IAM::OIDCProvider", "Properties": {"Url": "https://oidc.example.com", place: value}}
+    provider: dict[str, Any] = {"Type": "AWS::IAM::OIDCProvider", "Properties": {"Url": "https://oidc.example.com", place: value}}
     found = wrong_calls(Model.of({"t": {"Resources": {**OF_KINDS["Resources"], "Provider": provider}}}))
     assert [("behind https://" in one.message) for one in found] == [True] * wrong
 

@@ -48,7 +48,7 @@ CASES = [
         "HP-SCR-004",
         slurm(),
         {"Cluster/InstanceGroups/2/ExecutionRole": OUTSIDE, f"{SCRIPTS}/SourceS3Uri": "s3://research-scripts/lifecycle/"},
-        {"Cluster/InstanceGroups/2/ExecutionRole": OUTSIDE, f"{SCRIPTS}/SourceS3Uri": "s3://sagemaker-scripts/lifecycle/"},
+        {"Cluster/InstanceGroups/2/ExecutionRole": OUTSIDE, f"{SCRIPTS}/SourceS3Uri": "s3://sagemaker-research/lifecycle/"},
     ),
     Case("HP-SCR-005", UPLOADED, {"Cluster/.DependsOn": REMOVED}, {"Upload/DestinationBucketKeyPrefix": "lifecycle/v1"}),
     Case(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -137,7 +138,7 @@ def test_a_database_of_two_zones_is_reached_in_both(several: bool, blocks: list[
         f"Out{index}": {"Type": "AWS::EC2::SecurityGroupEgress", "Properties": {"GroupId": NODES, "CidrIp": block, **MYSQL}}
         for index, block in enumerate(blocks)
     }
-    placed = {**GUARDED, **subnets, **rules, "Group": group, "Database/DBSubnetGroupName": {"Ref": "Group"}}
+    placed: dict[str, Any] = {**GUARDED, **subnets, **rules, "Group": group, "Database/DBSubnetGroupName": {"Ref": "Group"}}
     del placed["NodeEgress"]
     placed["Database/MultiAZ"] = several
     assert rules_of(edited(WITH_DATABASE, placed), rules="HP-REACH") == expected
