@@ -23,7 +23,7 @@ Choice = Mapping[str, str]
 
 def choice_without(template: Template, condition: str, needs: Sequence[tuple[str, bool]]) -> Choice | None:
     """Values of parameters with which all needs hold and a condition does not; `None` if there are none, or they are not known."""
-    if (condition, True) in needs or not _is_free(template):
+    if (condition, True) in needs:
         return None
     conditions = section(template, "Conditions")
     names = (condition, *(name for name, _ in needs))
@@ -57,22 +57,19 @@ def _given_values(stack: Resource, parameter: str) -> list[str] | None:
 
 
 def _may_limit(rules: Mapping[str, Raw], parameter: str) -> bool:
-    """Whether rules speak of a parameter, or of all of some type."""
-    text = str(dict(rules))
-    return f"'{parameter}'" in text or "All'" in text
-
-
-def _is_free(template: Template) -> bool:
-    """Whether nothing but their declarations, or those of the stack above, limits the values of the parameters."""
-    return not section(template, "Rules")
+    """Whether rules assert something of a parameter, of all of some type, or of none: that refuses the case of its condition."""
+    asserted = [str(rule.get("Assertions") if isinstance(rule, dict) else rule) for rule in rules.values()]
+    return any(f"'{parameter}'" in text or "All'" in text or "'Ref'" not in text for text in asserted)
 
 
 def _choices(template: Template, conditions: Mapping[str, Raw], names: Sequence[str]) -> Iterator[Choice]:
-    """The values of the parameters that conditions compare, in all combinations."""
+    """The values of the parameters that conditions compare, in all combinations; none if rules may limit one of them."""
     compared: dict[str, dict[str, None]] = {}
     for name in _used(conditions, names):
         for parameter, text in _comparisons(conditions[name]):
             compared.setdefault(parameter, {})[text] = None
+    if any(_may_limit(section(template, "Rules"), one) for one in compared):
+        return
     values = {one: allowed_values(template, one) or _any_of(template, texts) for one, texts in compared.items()}
     for combination in product(*values.values()):
         yield dict(zip(values, combination, strict=True))

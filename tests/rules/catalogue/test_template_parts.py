@@ -74,9 +74,22 @@ def test_conditions_are_judged_for_all_values(condition: dict[str, Any], rules: 
     assert rules_of(template({}, Parameters=parameters, Conditions=conditions, **named)) == rules
 
 
-def test_rules_limit_what_a_parameter_can_be() -> None:
-    limited = {"Only": {"Assertions": [{"Assert": IS_PROD}]}}
-    assert rules_of(template({}, **outputs({"Ref": "Spare"}), Rules=limited)) == []
+OF_SIZE = {"Fn::Contains": [["1", "2"], {"Ref": "Size"}]}
+NEVER = {"Fn::Equals": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    ("rule", "rules"),
+    [
+        ({"Assertions": [{"Assert": IS_PROD}]}, []),
+        ({"RuleCondition": {"Fn::Not": [IS_PROD]}, "Assertions": [{"Assert": NEVER}]}, []),
+        ({"RuleCondition": {"Fn::Not": [IS_PROD]}, "Assertions": [{"Assert": OF_SIZE}]}, ["HP-REF-001"]),
+        ({"Assertions": [{"Assert": OF_SIZE}]}, ["HP-REF-001"]),
+    ],
+)
+def test_rules_limit_the_parameters_of_their_assertions(rule: dict[str, Any], rules: list[str]) -> None:
+    parameters = {"Stage": STAGE, "Size": {"Type": "Number", "Default": 1}}
+    assert rules_of(template({}, Parameters=parameters, **outputs({"Ref": "Spare"}), Rules={"Only": rule})) == rules
 
 
 def test_mappings_have_a_key_for_each_value() -> None:
