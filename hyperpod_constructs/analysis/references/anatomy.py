@@ -86,6 +86,7 @@ def wrong_parts(model: Model) -> Iterator[Misreference]:
         if may_name(template.raw):
             continue
         yield from _unspellable(template)
+        yield from _untyped(template)
         for resource in template.resources:
             yield from _unknown(resource, "resource", resource.raw, _RESOURCE)
             yield from _without_snapshot(resource)
@@ -164,6 +165,15 @@ def _unspellable(template: Template) -> Iterator[Misreference]:
                 place = template.by_id.get(name) if kind == "Resources" else entry(template, kind, name)
                 if place is not None:
                     yield Misreference(place, (), f"{name!r} is a name in {kind}", name, "letters and digits")
+
+
+def _untyped(template: Template) -> Iterator[Misreference]:
+    """Resources without a type."""
+    for name, written in section(template, "Resources").items():
+        if isinstance(written, dict) and "Type" not in written:
+            yield Misreference(
+                entry(template, "Resources", name), (), f"{name} has no Type", ABSENT, "a type such as AWS::S3::Bucket"
+            )
 
 
 def _without_snapshot(resource: Resource) -> Iterator[Misreference]:

@@ -17,7 +17,7 @@ from hyperpod_constructs.templates.values import Value
 Path: TypeAlias = tuple[str | int, ...]
 Needs: TypeAlias = tuple[tuple[str, bool], ...]
 
-_ENTRIES = {"Conditions": "Condition", "Outputs": "Output", "Parameters": "Parameter", "Rules": "Rule"}
+_ENTRIES = {"Conditions": "Condition", "Outputs": "Output", "Parameters": "Parameter", "Resources": "Resource", "Rules": "Rule"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,6 +152,8 @@ def test_rules_of_a_template(rule: dict[str, Any], found: list[str]) -> None:
         ({"Pool": {**POOL, "CreationPolicy": {"ResourceSignal": {"Timeout": "PT15M"}}}}, {}, []),
         ({"Pool": {**POOL, "CreationPolicy": {"ResourceSignal": {"Timeout": "15M"}}}}, {}, ["HP-REF-010"]),
         ({"Pool": {**POOL, "CreationPolicy": {"ResourceSignal": {"Timeout": "PT13H"}}}}, {}, ["HP-REF-010"]),
+        ({"Pool": {"Properties": {"MinSize": 1}}}, {}, ["HP-REF-010"]),
+        ({"Pool": {**POOL, "Condition": "Never"}}, {"Conditions": {"IsProd": IS_PROD, "Never": {"Fn::Equals": ["a", "b"]}}}, []),
         ({"Cluster/.CreationPolicy": {"ResourceSignal": {"Timeout": "PT1H"}}}, {}, ["HP-REF-010"]),
         ({}, {"AWSTemplateFormatVersion": "2012-10-17"}, ["HP-REF-010"]),
         ({}, {"Description": "x" * 1025}, ["HP-REF-010"]),
