@@ -20,17 +20,18 @@ from hyperpod_constructs.analysis.networks import SUBNET, network_facts
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM
 from hyperpod_constructs.analysis.policy_document import Statement
 from hyperpod_constructs.analysis.reachability import file_system_ways, way_to
+from hyperpod_constructs.analysis.regions import region_of
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, security_groups
 from hyperpod_constructs.analysis.service_ways import to_service
 from hyperpod_constructs.analysis.traffic import Side, Traffic
 from hyperpod_constructs.analysis.ways import Hop, Way, to_the_internet
-from hyperpod_constructs.facts.connections import ANSWERED, OF_ANSWERS, Service
+from hyperpod_constructs.facts.connections import ANSWERED, ANSWERS_BUCKET, Service
 from hyperpod_constructs.facts.interfaces import BY_SERVICE, ENDPOINTS, INTERFACES, OF_APPLIERS, Interfaces
 from hyperpod_constructs.facts.listeners import NFS
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.doubts import Key
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_bool, as_items, as_str, at, parts_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_bool, as_items, as_str, at, joined, parts_of
 
 _FUNCTION, _POINT = "AWS::Lambda::Function", "AWS::EFS::AccessPoint"
 _SENDING = ("AWS::Lambda::EventInvokeConfig", "AWS::Lambda::EventSourceMapping")
@@ -82,7 +83,9 @@ def ways_of(model: Model, only: Collection[Key] | None = None) -> Iterator[Stopp
                 for name, actions in calls.items():
                     yield stopped(name, _to_endpoint(source, resource, name, actions))
                 if resource in answering:
-                    yield stopped(_ANSWERS, Way.of(source.name, _ANSWERS, Traffic(), to_service(source, ANSWERED, OF_ANSWERS)))
+                    yield stopped(
+                        _ANSWERS, Way.of(source.name, _ANSWERS, Traffic(), to_service(source, ANSWERED, _answers(resource)))
+                    )
                 for host in hosts_of(resource) if resource.type == PROJECT else ():
                     yield stopped(host, Way.of(source.name, host, Traffic(), to_the_internet(source, Traffic())))
                 for eks in installing.get(resource, ()):
@@ -91,6 +94,12 @@ def ways_of(model: Model, only: Collection[Key] | None = None) -> Iterator[Stopp
                 yield from (stopped(one.logical_id, way) for one in databases for way in _to_database(source, one))
                 yield from (stopped(one.logical_id, way) for one in _mounted(resource) for way in to_file_system(source, one))
     yield from _outside(rotated) if only is None else ()
+
+
+def _answers(function: Resource) -> tuple[Value]:
+    """The object with which a function answers CloudFormation."""
+    region = region_of(function)
+    return (joined([f"arn:aws:s3:::{ANSWERS_BUCKET}", region.replace("-", "") if region else UNKNOWN, "/", UNKNOWN]),)
 
 
 def _to_endpoint(source: Side, resource: Resource, name: str, actions: Sequence[str]) -> Way:

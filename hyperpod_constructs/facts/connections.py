@@ -138,5 +138,4 @@ Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/vpc-inter
 """
 
 ANSWERED = Service(name=S3.name, action="s3:PutObject")
-OF_ANSWERS = (f"arn:aws:s3:::{ANSWERS_BUCKET}any/any",)
-"""The call with which they answer, and on what."""
+"""The call with which they answer."""

@@ -59,6 +59,8 @@ ELSEWHERE: Mapping[str, str] = {
 
 UNNOTICED: Mapping[tuple[str, str], str] = {
     ("sagemaker", "ecr:BatchCheckLayerAvailability"): "the guide lists it, and only those who push an image ask for it",
+    ("pods.eks", "kms:Encrypt"): "the guide lists it, and a volume is made without it",
+    ("pods.eks", "kms:ReEncrypt*"): "only volumes of encrypted snapshots are encrypted anew",
     ("pods.eks", "s3:DeleteObject"): "pods may write without deleting: that is a choice",
     **{
         ("pods.eks", action): "the guide lists it, and nobody needs it to write a log"
