@@ -157,7 +157,7 @@ def test_arguments_are_taken(value: Any, wrong: bool) -> None:
     assert ("HP-REF-003" in rules_of(template)) is wrong
 
 
-OF_KINDS = {
+OF_KINDS: dict[str, Any] = {
     "Parameters": {
         "Text": {"Type": "String"},
         "Subnet": {"Type": "AWS::EC2::Subnet::Id"},
