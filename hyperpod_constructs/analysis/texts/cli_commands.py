@@ -13,7 +13,7 @@ from hyperpod_constructs.analysis.build_commands import build_of
 from hyperpod_constructs.analysis.cli_calls import Line, lines_in
 from hyperpod_constructs.analysis.schema.violation import listed, nearest
 from hyperpod_constructs.analysis.shell import Command
-from hyperpod_constructs.analysis.texts.machine_scripts import scripts_of
+from hyperpod_constructs.analysis.texts.machine_scripts import of_scripts, scripts_of
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.cli import KUBECONFIG, OF_ALL, OWN_COMMANDS, SERVICES
 from hyperpod_constructs.facts.sdk_calls import by_client, clients
@@ -91,10 +91,4 @@ def _hyphened(name: str) -> str:
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {
-    "AWS::CodeBuild::Project": build,
-    "AWS::EC2::Instance": machine,
-    "AWS::EC2::LaunchTemplate": machine,
-    "AWS::SageMaker::NotebookInstanceLifecycleConfig": machine,
-    "AWS::SageMaker::StudioLifecycleConfig": machine,
-}
+WHOLES: Mapping[str, WholeJudge] = of_scripts(build, machine)

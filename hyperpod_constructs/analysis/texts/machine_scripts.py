@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from hyperpod_constructs.analysis.build_commands import PROJECT
 from hyperpod_constructs.analysis.embedded import marked
 from hyperpod_constructs.analysis.schema.violation import Path
 from hyperpod_constructs.analysis.shell import Command, commands_of
-from hyperpod_constructs.analysis.texts.slip import entries
+from hyperpod_constructs.analysis.texts.slip import WholeJudge, entries
 from hyperpod_constructs.templates.dependencies import raw_at
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import Text
@@ -16,6 +17,15 @@ from hyperpod_constructs.templates.values import Text
 _SHELL = re.compile(r"#!\s*(?:/usr)?/bin/(?:env )?(?:ba)?sh\b")
 _PLACES = (("UserData",), ("LaunchTemplateData", "UserData"), ("StudioLifecycleConfigContent",))
 _OF_NOTEBOOKS = ("OnCreate", "OnStart")
+_MACHINES = (
+    *("AWS::EC2::Instance", "AWS::EC2::LaunchTemplate"),
+    *("AWS::SageMaker::NotebookInstanceLifecycleConfig", "AWS::SageMaker::StudioLifecycleConfig"),
+)
+
+
+def of_scripts(build: WholeJudge, machine: WholeJudge) -> Mapping[str, WholeJudge]:
+    """The judges of all types with scripts of a shell: one for builds, and one for what machines run when they start."""
+    return {PROJECT: build, **dict.fromkeys(_MACHINES, machine)}
 
 
 def scripts_of(resource: Resource) -> Iterator[tuple[Path, tuple[Command, ...]]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from hyperpod_constructs.analysis.build_commands import texts_of as commands_of_build
 from hyperpod_constructs.analysis.schema.violation import nearest, quoted
 from hyperpod_constructs.analysis.shell import open_document
-from hyperpod_constructs.analysis.texts.machine_scripts import texts_of
+from hyperpod_constructs.analysis.texts.machine_scripts import of_scripts, texts_of
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
@@ -40,10 +40,4 @@ def _slips(texts: Iterable[str]) -> Slips:
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {
-    "AWS::CodeBuild::Project": build,
-    "AWS::EC2::Instance": machine,
-    "AWS::EC2::LaunchTemplate": machine,
-    "AWS::SageMaker::NotebookInstanceLifecycleConfig": machine,
-    "AWS::SageMaker::StudioLifecycleConfig": machine,
-}
+WHOLES: Mapping[str, WholeJudge] = of_scripts(build, machine)

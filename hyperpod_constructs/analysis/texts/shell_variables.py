@@ -12,7 +12,7 @@ from hyperpod_constructs.analysis.build_commands import build_of
 from hyperpod_constructs.analysis.embedded import is_mark
 from hyperpod_constructs.analysis.schema.violation import listed, nearest
 from hyperpod_constructs.analysis.shell import Command, variables_read, variables_set
-from hyperpod_constructs.analysis.texts.machine_scripts import scripts_of
+from hyperpod_constructs.analysis.texts.machine_scripts import of_scripts, scripts_of
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.builds import OF_IMAGES, STARTERS
 from hyperpod_constructs.facts.texts import Language
@@ -86,10 +86,4 @@ def _lacking(commands: tuple[Command, ...]) -> list[str]:
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {
-    "AWS::CodeBuild::Project": build,
-    "AWS::EC2::Instance": machine,
-    "AWS::EC2::LaunchTemplate": machine,
-    "AWS::SageMaker::NotebookInstanceLifecycleConfig": machine,
-    "AWS::SageMaker::StudioLifecycleConfig": machine,
-}
+WHOLES: Mapping[str, WholeJudge] = of_scripts(build, machine)
