@@ -161,9 +161,14 @@ class Template:
         return self.document.body
 
     @cached_property
+    def written(self) -> Mapping[str, Mapping[str, Raw]]:
+        """The well-formed resources as written, also those that no deployment makes."""
+        return resources_of(self.raw)
+
+    @cached_property
     def by_id(self) -> Mapping[str, Resource]:
         """The resources that exist or may exist, by logical id."""
-        found = {name: Resource(self, name, raw) for name, raw in resources_of(self.raw).items()}
+        found = {name: Resource(self, name, raw) for name, raw in self.written.items()}
         absent = self.model.doubts.absent
         return {name: one for name, one in found.items() if one.exists is not False and one.key not in absent}
 

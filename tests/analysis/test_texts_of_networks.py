@@ -6,6 +6,7 @@ import pytest
 
 from hyperpod_constructs.analysis.texts.networks import WHOLES
 from tests.templates.models import by_id, model_of
+from tests.work import calls
 
 GROUP = "AWS::EC2::SecurityGroup"
 THINGS = """
@@ -124,6 +125,18 @@ def test_a_separate_rule_is_none_that_the_group_has(direction: str, is_there: bo
 def test_of_two_separate_rules_nobody_knows_which_is_wrong() -> None:
     other = f"Other1: {{Type: {GROUP}Ingress, Properties: {{GroupId: !Ref Nodes, {WEB}}}}},"
     assert said(f"Type: {GROUP}Ingress, Properties: {{GroupId: !Ref Nodes, {WEB}}}", other) == []
+
+
+def test_twice_as_many_rules_of_one_group_take_twice_the_work() -> None:
+    def work(count: int) -> int:
+        rules = (
+            f"Rule{number}: {{Type: {GROUP}Ingress, Properties: {{GroupId: !Ref Nodes, {AGAIN}, CidrIp: 10.0.{number}.0/24}}}},"
+            for number in range(count)
+        )
+        model = model_of(f"{{Resources: {{{THINGS} {' '.join(rules)}}}}}")
+        return calls(lambda: [list(WHOLES[rule.type](rule)) for rule in model.resources(f"{GROUP}Ingress")])
+
+    assert work(80) < 2.2 * work(40)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from hyperpod_constructs.analysis.references.splits import of_a_pair, of_an_addr
 from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
 from hyperpod_constructs.facts.template_parts import EXTENSIONS, LOOP, OF_EXTENSIONS
 from hyperpod_constructs.facts.zones import MOST_ZONES
-from hyperpod_constructs.templates.documents import resources_of
 from hyperpod_constructs.templates.model import Model
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.transforms import macros
@@ -115,7 +114,7 @@ def loops(model: Model) -> Iterator[Misreference]:
 
 def _late_import(call: Call) -> Iterator[Misreference]:
     """An import whose name comes from a resource, which is not there when imports are resolved."""
-    resources = resources_of(call.template.raw)
+    resources = call.template.written
     named = next((name for name in named_in(call.argument) if name in resources), None)
     if named is not None:
         message = f"the name of an import comes from {named}, a resource"
@@ -199,7 +198,7 @@ def _keys(call: Call) -> _Said:
     argument = call.argument
     if not isinstance(argument, list) or len(argument) != 3 or not isinstance(argument[0], str):
         return None
-    named = next((name for raw in argument[1:] for name in named_in(raw) if name in resources_of(call.template.raw)), None)
+    named = next((name for raw in argument[1:] for name in named_in(raw) if name in call.template.written), None)
     if named is not None:
         return f"a key of mapping {argument[0]} comes from {named}, a resource", named, "a parameter, a pseudo parameter or a text"
     found: Value = call.template.mapping(argument[0])

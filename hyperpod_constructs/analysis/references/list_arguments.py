@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hyperpod_constructs.analysis.references.places import Call, Misreference, section
 from hyperpod_constructs.facts.parameter_types import TYPES, is_list
 from hyperpod_constructs.facts.property_schemas import property_schema
-from hyperpod_constructs.templates.documents import NESTED_STACK, resources_of
+from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.model import Template
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import ABSENT
@@ -59,7 +59,7 @@ def _gives_list(template: Template, name: str, given: Raw) -> bool | None:
 def _of_reference(template: Template, name: str) -> bool | None:
     if name.startswith("AWS::"):
         return None if name == "AWS::NoValue" else name == _LISTED
-    if name in resources_of(template.raw):
+    if name in template.written:
         return False
     declared = section(template, "Parameters").get(name)
     kind = declared.get("Type") if isinstance(declared, dict) else None

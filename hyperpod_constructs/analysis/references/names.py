@@ -14,7 +14,7 @@ from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
 from hyperpod_constructs.facts.lacking_attributes import lacking
 from hyperpod_constructs.facts.property_schemas import attributes
 from hyperpod_constructs.facts.template_parts import NOT_IN_CONDITIONS
-from hyperpod_constructs.templates.documents import NESTED_STACK, resources_of
+from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.environment import Environment
 from hyperpod_constructs.templates.files import is_file
 from hyperpod_constructs.templates.model import Model, Resource, Template
@@ -152,7 +152,7 @@ def _resource(call: Call, name: str) -> Iterator[Misreference]:
 
 def _left_out(call: Call, name: str) -> Iterator[Misreference]:
     """A resource that a deployment needs, and does not make: this one surely, or one with other values of its parameters."""
-    written = resources_of(call.template.raw)
+    written = call.template.written
     condition = written[name].get("Condition") if name in written else None
     if not isinstance(condition, str) or call.template.rewritten:
         return

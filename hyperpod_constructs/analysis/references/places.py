@@ -8,7 +8,6 @@ from typing import NamedTuple, TypeAlias
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
-from hyperpod_constructs.templates.documents import resources_of
 from hyperpod_constructs.templates.model import Model, Resource, Template
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.transforms import may_name
@@ -101,7 +100,7 @@ def _names(template: Template, sections: Iterable[str]) -> frozenset[str] | None
     for name in sections:
         written = template.raw.get(name)
         if isinstance(written, dict):
-            resources = resources_of(template.raw) if name == "Resources" else {}
+            resources = template.written if name == "Resources" else {}
             if any(key.startswith("Fn::") for key in written) or any(map(_is_module, resources.values())):
                 return None
             found |= set(resources if name == "Resources" else written)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
+from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.ends import ends
 from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, VPC, service_of
 from hyperpod_constructs.analysis.security_groups import (
@@ -72,19 +74,14 @@ def tunnel(resource: Resource) -> Slips:
         yield Slip(message, f"an {_ROUTE}", ("StaticRoutesOnly",), resource.get("StaticRoutesOnly"), dead=True)
 
 
-def group(resource: Resource) -> Slips:
-    """A group has each of its own rules once."""
-    return (Slip(message, "each rule once", path) for where, path, message in _twice(resource) if where is resource)
+def repeated(resource: Resource) -> Slips:
+    """A group has each of its rules once, in its own list or as a rule beside it."""
+    model = resource.template.model
+    found = model.cached(repeated, lambda: grouped(chain.from_iterable(map(_twice, model.resources(SECURITY_GROUP)))))
+    return found.get(resource, ())
 
 
-def rule(resource: Resource) -> Slips:
-    """A separate rule is none that its group has already."""
-    owner = resource_of(resource.get("GroupId"), SECURITY_GROUP)
-    found = _twice(owner) if owner is not None else ()
-    return (Slip(message, "a rule that the group does not have", ()) for where, _, message in found if where is resource)
-
-
-def _twice(owner: Resource) -> Iterator[tuple[Resource, tuple[str | int, ...], str]]:
+def _twice(owner: Resource) -> Iterator[tuple[Resource, Slip]]:
     """The rules of a group that its own list surely has already, where they are written.
 
     Of two separate rules nobody knows which one was meant to be another.
@@ -95,7 +92,7 @@ def _twice(owner: Resource) -> Iterator[tuple[Resource, tuple[str | int, ...], s
         if key is not None and key in seen:
             first = seen[key].resource
             there = "" if first is one.resource else f": it is in {first.logical_id} too"
-            yield one.resource, one.path, f"{owner.logical_id} has this rule twice{there}"
+            yield one.resource, Slip(f"{owner.logical_id} has this rule twice{there}", "each rule once", one.path)
         elif key is not None and one.resource is owner:
             seen[key] = one
 
@@ -129,9 +126,9 @@ def _sure(vpcs: list[Resource | None]) -> list[Resource]:
 JUDGES: Mapping[Language, Judge] = {}
 WHOLES: Mapping[str, WholeJudge] = {
     **dict.fromkeys(ASKING, family),
-    **dict.fromkeys(SEPARATE, rule),
+    **dict.fromkeys(SEPARATE, repeated),
     ENDPOINT: endpoint,
-    SECURITY_GROUP: group,
+    SECURITY_GROUP: repeated,
     _TUNNEL: tunnel,
     _ZONE: zone,
 }
