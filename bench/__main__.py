@@ -115,10 +115,17 @@ def growth(pairs: int, directory: Path) -> None:
 def check(pairs: int, directory: Path) -> None:
     """`hyperpod check` beside cfn-lint."""
     write("hyperpod check, whole processes, the default preset")
-    _pairs(checks.compare(checks.reference(directory), pairs), "hyperpod check", "cfn-lint", goal="at most 0.5 s")
+    _pairs(
+        checks.compare(checks.reference(directory), pairs), "hyperpod check", "cfn-lint", goal=f"a ratio of at most {checks.GOAL}"
+    )
     write(f"The same with {checks.GROUPS} instance groups and {checks.RESOURCES} resources")
     few = min(pairs, _CHECKS)
-    _pairs(checks.compare(checks.large(directory / "large"), few), "hyperpod check", "cfn-lint", goal="at most 3 s")
+    _pairs(
+        checks.compare(checks.large(directory / "large"), few),
+        "hyperpod check",
+        "cfn-lint",
+        goal=f"a ratio of at most {checks.GOAL}",
+    )
 
 
 def plugin(pairs: int, directory: Path) -> None:

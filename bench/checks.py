@@ -14,6 +14,8 @@ from bench.figures import Cost, Pairs, interleave
 from tests.rules.catalogue.templates import slurm
 
 GROUPS, RESOURCES = 100, 500
+GOAL = 0.25
+"""Of cfn-lint's time: 0.5 s and 1.5 s where cfn-lint takes 2 s and 6 s for the two sets of files."""
 _BIN = Path(sys.executable).parent
 # Exit codes of cfn-lint with findings, in bits: 2 errors, 4 warnings, 8 notices.
 _CFN_LINT_SAYS = range(15)

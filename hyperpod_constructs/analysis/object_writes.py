@@ -6,23 +6,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.api_calls import program_calls
 from hyperpod_constructs.analysis.arns import arn_matches, bucket_arn
 from hyperpod_constructs.analysis.build_commands import PROJECT
-from hyperpod_constructs.analysis.custom_resources import PREFIXES, makers
+from hyperpod_constructs.analysis.custom_resources import PREFIXES
 from hyperpod_constructs.analysis.function_code import FUNCTION
+from hyperpod_constructs.analysis.uploads import written_object
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, joined, parts_of
 
-_BUCKET, _KEY = (
-    re.compile(rf"(?:destination|target|dest|script|s3)?_?{word}_?(?:name)?", re.IGNORECASE)
-    for word in ("bucket", "(?:object)?_?key")
-)
-_BODY = re.compile(r"body|contents?|text|script|data", re.IGNORECASE)
 _PUT = "putobject"
 
 
@@ -63,11 +58,7 @@ def _writes(model: Model) -> Iterator[Write]:
 
 
 def _of_custom(resource: Resource) -> Iterator[Write]:
-    """The object of a custom resource, if its code puts objects, or the text of one is beside its key."""
-    buckets, keys, bodies = (
-        [value for name, value in resource.properties.items() if one.fullmatch(name)] for one in (_BUCKET, _KEY, _BODY)
-    )
-    maker = makers(resource.template.model).get(resource)
-    puts = bool(bodies) or (maker is not None and any(one.operation.name.lower() == _PUT for one in program_calls(maker)))
-    if len(buckets) == 1 and len(keys) == 1 and isinstance(keys[0], str | Text) and puts:
-        yield Write(resource, buckets[0], keys[0])
+    place = written_object(resource)
+    bucket, key = map(resource.get, place) if place is not None else (ABSENT, ABSENT)
+    if isinstance(key, str | Text):
+        yield Write(resource, bucket, key)

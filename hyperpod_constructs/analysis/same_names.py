@@ -39,7 +39,7 @@ def identity(resource: Resource) -> tuple[str, ...]:
     if resource.type in BLOCKS or resource.type == _ASSOCIATION:
         return ()
     if resource.type.startswith(PREFIXES):
-        return written_object(resource)
+        return written_object(resource) or ()
     return ALONE.get(resource.type) or HELD.get(resource.type) or naming(resource.type)
 
 

@@ -17,7 +17,11 @@ _BUCKET_NAME = re.compile(r"^(destination|target|dest)?_?bucket_?(name)?$", re.I
 _PREFIX_NAME = re.compile(r"prefix$", re.IGNORECASE)
 _MOST_FILES = 10_000
 _FILE, _PUT = re.compile(r"[\w./-]+\.[a-z]{1,5}"), "putobject"
-_KEYS = ("key", "objectkey")
+_OBJECT_BUCKET, _OBJECT_KEY = (
+    re.compile(rf"(?:destination|target|dest|script|s3)?_?{word}_?(?:name)?", re.IGNORECASE)
+    for word in ("bucket", "(?:object)?_?key")
+)
+_BODY = re.compile(r"body|contents?|text|script|data", re.IGNORECASE)
 _SOURCE_KEYS = ("SourceObjectKeys", "SourceKey")
 _ASSET = re.compile(r"^([0-9a-f]{64})\.zip$")
 # Custom resources that name a bucket and write nothing into it.
@@ -76,11 +80,13 @@ class Upload(NamedTuple):
                     yield found[1]
 
 
-def written_object(resource: Resource) -> tuple[str, ...]:
-    """The properties with the bucket and the key of the one object that the code of a custom resource writes; none for others."""
-    buckets = [name for name in resource.properties if _BUCKET_NAME.match(name)]
-    keys = [name for name in resource.properties if name.lower() in _KEYS]
-    return (buckets[0], keys[0]) if len(buckets) == len(keys) == 1 and _puts(resource) else ()
+def written_object(resource: Resource) -> tuple[str, str] | None:
+    """The properties with the bucket and the key of the one object that a custom resource writes; `None` for others.
+
+    It writes if its code puts objects, or the text of one is beside the key.
+    """
+    buckets, keys, bodies = (list(filter(one.fullmatch, resource.properties)) for one in (_OBJECT_BUCKET, _OBJECT_KEY, _BODY))
+    return (buckets[0], keys[0]) if len(buckets) == len(keys) == 1 and (bodies or _puts(resource)) else None
 
 
 def _puts(resource: Resource) -> bool:
