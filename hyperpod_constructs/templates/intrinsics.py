@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 from hyperpod_constructs._support.placeholders import known_parts
+from hyperpod_constructs.facts.regions import REGIONS
 from hyperpod_constructs.templates.raw import Raw, has_function
 from hyperpod_constructs.templates.values import (
     ABSENT,
@@ -42,6 +43,7 @@ _DEEPEST = 100
 _DYNAMIC = re.compile(r"\{\{resolve:[^{}]*\}\}")
 _RESOLVE = "{{resolve:"
 _VARIABLE = re.compile(r"\$\{([^${}]*)\}")
+_REGION: tuple[Raw, ...] = ({"Ref": "AWS::Region"}, {"Fn::Sub": "${AWS::Region}"})
 _IN_NO_NAME = (",", ";", "|")
 """Delimiters that no id, name or ARN of a resource has."""
 
@@ -309,8 +311,8 @@ def _find_in_map(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
     def combine(names: tuple[Value, ...]) -> Value:
         first = as_str(names[0])
         found: tuple[Value, ...] = (UNKNOWN if first is None else scope.mapping(first),)
-        for key in names[1:]:
-            found = tuple(value for one in found for value in _under(one, key))
+        for key, raw in zip(names[1:], argument[1:3], strict=True):
+            found = tuple(value for one in found for value in _under(one, key, of_region=raw in _REGION))
         missing = UNKNOWN if default is ABSENT else default
         open_to_default = () if default is ABSENT or all(as_str(key) is not None for key in names) else (default,)
         return either((*(missing if value is ABSENT else value for value in found), *open_to_default))
@@ -318,14 +320,17 @@ def _find_in_map(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
     return _combined(keys, combine)
 
 
-def _under(found: Value, key: Value) -> tuple[Value, ...]:
-    """What a mapping has under a key: any of its values, if the key is known at deployment only, such as the region."""
+def _under(found: Value, key: Value, *, of_region: bool) -> tuple[Value, ...]:
+    """What a mapping has under a key: any of its values, if the key is known at deployment only; under a region only those of
+    regions, since maps of images also have a row that describes the columns.
+    """
     if not isinstance(found, Mapping):
         return (UNKNOWN if found is UNKNOWN else ABSENT,)
     name = as_str(key)
     if name is not None:
         return (found.get(name, ABSENT),)
-    return tuple(found.values()) if isinstance(key, Unknown | Text) else (UNKNOWN,)
+    of_regions = tuple(value for row, value in found.items() if of_region and row in REGIONS)
+    return of_regions or tuple(found.values()) if isinstance(key, Unknown | Text) else (UNKNOWN,)
 
 
 def _cidr(values: tuple[Value, ...]) -> Value:

@@ -21,6 +21,7 @@ Parameters:
 Mappings:
   M: {one: {k: v, list: [1, 2]}}
   Regions: {us-east-1: {k: v, same: s, half: h}, us-west-2: {k: w, same: s}}
+  Images: {AMI: {k: name}, us-east-1: {k: v}, us-west-2: {k: w}}
   Many: {1: {k: 1}, 2: {k: 2}, 3: {k: 3}, 4: {k: 4}, 5: {k: 5}, 6: {k: 6}, 7: {k: 7}, 8: {k: 8}, 9: {k: 9}}
 Conditions:
   Sure: !Equals [!Ref Plain, plain]
@@ -67,6 +68,8 @@ Conditions:
         ("!FindInMap [Regions, !Sub '${AWS::Region}', k]", Either(("v", "w"))),
         ("!FindInMap [Regions, !Ref AWS::Region, k, {DefaultValue: d}]", Either(("v", "w", "d"))),
         ("!FindInMap [Regions, !Ref AWS::Region, half, {DefaultValue: d}]", Either(("h", "d"))),
+        ("!FindInMap [Images, !Ref AWS::Region, k]", Either(("v", "w"))),
+        ("!FindInMap [Images, !Ref Open, k]", Either(("name", "v", "w"))),
         ("!FindInMap [M, one, !Ref Open]", Either(("v", (1, 2)))),
         ("!Cidr [10.0.0.0/16, 2, 8]", ("10.0.0.0/24", "10.0.1.0/24")),
         ("!Select [1, !Cidr ['2001:db8::/56', 2, 64]]", "2001:db8:0:1::/64"),
