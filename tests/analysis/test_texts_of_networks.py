@@ -96,6 +96,7 @@ def test_a_static_connection_has_a_route(user: str, route: str, ends: bool) -> N
 
 
 WEB, AGAIN = "IpProtocol: tcp, FromPort: 443, ToPort: 443, CidrIp: 10.0.0.0/16", "IpProtocol: '6', FromPort: 443, ToPort: 443"
+PING = "IpProtocol: icmp, CidrIp: 10.0.0.0/16"
 ITSELF = "IpProtocol: '-1', SourceSecurityGroupId: !Ref Nodes"
 
 
@@ -107,6 +108,8 @@ ITSELF = "IpProtocol: '-1', SourceSecurityGroupId: !Ref Nodes"
         ([f"{{{ITSELF}}}", f"{{{WEB}}}", f"{{{ITSELF}, FromPort: 0, ToPort: 65535}}"], ["SecurityGroupIngress/2"]),
         ([f"{{{WEB}}}", f"{{{WEB.replace('443, CidrIp', '444, CidrIp')}}}"], []),
         ([f"{{{WEB}}}", f"{{{WEB.replace('10.0', '10.1')}}}"], []),
+        ([f"{{{PING}, FromPort: 8, ToPort: -1}}", f"{{{PING}, FromPort: 11, ToPort: -1}}"], []),
+        ([f"{{{PING}, FromPort: 8, ToPort: -1}}", f"{{{PING}, FromPort: 8, ToPort: -1}}"], ["SecurityGroupIngress/1"]),
         ([f"{{{AGAIN}, CidrIp: !Ref AWS::StackName}}", f"{{{AGAIN}, CidrIp: !Ref AWS::StackName}}"], []),
     ],
 )

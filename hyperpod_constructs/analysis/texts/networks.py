@@ -104,7 +104,8 @@ def _key(one: GroupRule) -> tuple[object, ...] | None:
     sure = len(peers) == 1 and isinstance(peers[0][1], str | Reference) and one.resource.exists
     if by_itself or not sure or one.protocol is None or one.ports is None:
         return None
-    return one.direction, one.protocol, one.ports, *peers[0]
+    # The numbers of ICMP are a type and a code: as a range, 8 to -1 is as empty as any other.
+    return one.direction, one.protocol, one.ports.start, one.ports.stop, *peers[0]
 
 
 def zone(resource: Resource) -> Slips:
