@@ -68,7 +68,7 @@ def _reason(one: Refused) -> str:
     place, denied = one.refusal.place, one.refusal.cause is Cause.DENIED
     if not one.refusal.path:
         return "its policies deny" if denied else "missing"
-    if place in (one.need.facts.role, one.need.facts.boundary_policy):
+    if place is one.need.facts.boundary_policy or one.refusal.path == ("PermissionsBoundary",):
         return f"its permissions boundary {'denies' if denied else 'lacks'}"
     return f"the policy of {place.logical_id} {'denies' if denied else 'does not allow'}"
 

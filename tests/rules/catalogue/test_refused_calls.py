@@ -552,3 +552,30 @@ def test_the_policy_of_a_file_system_lets_somebody_mount_it(
         **{f"{STATEMENTS}/{4 + index}": one for index, one in enumerate(own)},
     }
     assert rules_of(edited(SLURM, changes), rules="HP-PERM") == rules
+
+
+def test_a_trust_that_refuses_is_no_boundary() -> None:
+    action = {
+        "Name": "Source",
+        "ActionTypeId": {"Category": "Source", "Owner": "AWS", "Provider": "S3", "Version": "1"},
+        "RoleArn": {"Fn::GetAtt": ["Deployer", "Arn"]},
+    }
+    trust = {"Effect": "Allow", "Principal": {"Service": "codepipeline.amazonaws.com"}, "Action": "sts:AssumeRole"}
+    resources = {
+        "Deployer": {
+            "Type": "AWS::IAM::Role",
+            "Properties": {
+                "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [trust]},
+                "Policies": [{"PolicyName": "a", "PolicyDocument": {"Statement": [allow("sts:AssumeRole")]}}],
+            },
+        },
+        "Pipeline": {
+            "Type": "AWS::CodePipeline::Pipeline",
+            "Properties": {
+                "RoleArn": {"Fn::GetAtt": ["Deployer", "Arn"]},
+                "Stages": [{"Name": "Source", "Actions": [action]}],
+            },
+        },
+    }
+    (found,) = [one for one in findings({"Resources": resources}) if one.path.endswith("AssumeRolePolicyDocument")]
+    assert "the policy of Deployer does not allow sts:AssumeRole" in found.message
