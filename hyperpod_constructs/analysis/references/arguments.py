@@ -55,7 +55,7 @@ def _plain(raw: Raw) -> str | int | float | bool | None:
 
 def _is_sub(argument: Raw) -> bool:
     if not isinstance(argument, list):
-        return not isinstance(argument, dict)
+        return not isinstance(argument, dict) or "Fn::Transform" in argument
     return len(argument) == 2 and isinstance(argument[0], str) and isinstance(argument[1], dict)
 
 

@@ -836,3 +836,9 @@ def test_the_delimiter_of_a_join_is_a_text(delimiter: Any, wrong: bool) -> None:
     outputs = {"All": {"Value": {"Fn::Join": [delimiter, ["a", "b"]]}}}
     found = wrong_calls(Model.of({"t": {"Resources": {}, "Outputs": outputs}}))
     assert [one.found for one in found] == (["Ref"] if wrong else [])
+
+
+@pytest.mark.parametrize(("argument", "wrong"), [({"Fn::Transform": {"Name": "Text"}}, False), ({"Ref": "AWS::Region"}, True)])
+def test_a_macro_may_write_the_text_of_sub(argument: dict[str, Any], wrong: bool) -> None:
+    template = with_sections(SLURM, Outputs={"It": {"Value": {"Fn::Sub": argument}}})
+    assert ("HP-REF-003" in rules_of(template)) is wrong
