@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from hyperpod_constructs.facts.data_holders import DATA_HOLDERS
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, as_bool, as_float, as_int, as_items, at
+from hyperpod_constructs.templates.values import ABSENT, as_bool, as_float, as_int, as_items, as_str, at
 
 
 def lost(resource: Resource) -> str:
@@ -19,6 +19,15 @@ def survives(resource: Resource) -> str | None:
     """The reason why the data outlives its resource without a policy that keeps it; `None` if it does not."""
     reason = _SURVIVES.get(resource.type)
     return None if reason is None else reason(resource)
+
+
+def is_given_up(resource: Resource) -> bool:
+    """Whether its type promises nothing for long, as scratch file systems do, and its author wrote that it may be deleted.
+
+    Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html
+    """
+    scratch = (as_str(resource.get("LustreConfiguration", "DeploymentType")) or "").startswith("SCRATCH_")
+    return scratch and "Delete" in (as_str(resource.deletion_policy), as_str(resource.update_replace_policy))
 
 
 def _amount(resource: Resource, name: str) -> str:

@@ -10,7 +10,7 @@ from hyperpod_constructs.analysis.kept_networks import Stranded, stranded
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM
 from hyperpod_constructs.facts.backups import DAYS_KEPT
 from hyperpod_constructs.facts.data_holders import ARCHIVES, DATA_HOLDERS, KEEPING_POLICIES, POLICY_WORDS
-from hyperpod_constructs.plan.stateful import lost, survives
+from hyperpod_constructs.plan.stateful import is_given_up, lost, survives
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Resource
@@ -48,7 +48,7 @@ def _loses(resource: Resource, policy: Value, *, replaced: bool = False) -> bool
         or (policy is ABSENT and kind.snapshot_by_default and not replaced)
     ):
         return False
-    return survives(resource) is None
+    return survives(resource) is None and not is_given_up(resource)
 
 
 @warning(

@@ -30,6 +30,17 @@ def test_data_goes_with_its_stack(policies: tuple[object, object]) -> None:
     assert "up to 4800 GiB" in finding.message
 
 
+@pytest.mark.parametrize(
+    ("policies", "expected"),
+    [(("Delete", "Delete"), []), (("Delete", None), []), ((None, "Delete"), []), ((None, None), ["HP-RET-001"])],
+)
+def test_scratch_is_for_a_while(policies: tuple[object, object], expected: list[str]) -> None:
+    template = with_policies(*policies)
+    properties(template, "FileSystem")["LustreConfiguration"] = {"DeploymentType": "SCRATCH_2"}
+
+    assert [one for one in rules_of(template) if one.startswith("HP-RET-")] == expected
+
+
 @pytest.mark.parametrize("policies", [("Retain", None), ("RetainExceptOnCreate", "Delete")])
 def test_data_goes_with_its_replacement(policies: tuple[object, object]) -> None:
     (finding,) = findings(with_policies(*policies))
