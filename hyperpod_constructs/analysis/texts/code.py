@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hyperpod_constructs.analysis.function_code import calls_of, unknown_commands
@@ -116,8 +117,12 @@ def _python(function: Resource, text: str, runtime: str, handler: str | None) ->
             yield from found or [*mistakes_in_answers(tree, function, name)] or unwritable_files(tree)
 
 
+@lru_cache(maxsize=64)
 def _parsed(text: str, runtime: str) -> ast.Module | Slip | None:
-    """The code as a tree, or its mistake; `None` if this Python cannot know."""
+    """The code as a tree, or its mistake; `None` if this Python cannot know.
+
+    A model in doubt has the same code: it gets the same tree, of which what follows from it alone is known.
+    """
     import ast  # few templates have code
     import warnings
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from hyperpod_constructs.analysis.data_forms import Data, Known, Lost, of_answer, read
 from hyperpod_constructs.analysis.schema.violation import listed, meant
@@ -31,6 +32,16 @@ def mistakes_in_reads(tree: ast.Module, clients: Mapping[str, str], handler: str
     :param clients: the services of names that are clients.
     :param event: the form of the events that come to the handler.
     """
+    return _of_code(tree, tuple(clients.items())) if event is None else _found(tree, clients, handler, event)
+
+
+@lru_cache(maxsize=64)
+def _of_code(tree: ast.Module, clients: tuple[tuple[str, str], ...]) -> tuple[Slip, ...]:
+    """What follows from the code alone."""
+    return tuple(_found(tree, dict(clients), "", None))
+
+
+def _found(tree: ast.Module, clients: Mapping[str, str], handler: str, event: Known) -> Slips:
     reader = _Reader(tree, clients)
     for one in tree.body:
         if isinstance(one, ast.FunctionDef) and one.name == handler and one.args.args:

@@ -12,7 +12,7 @@ import ast
 import builtins
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import partial
+from functools import lru_cache, partial
 
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.texts.environments import lacking_variables, reads_of_nothing, uses_of_nothing, variable
@@ -26,7 +26,7 @@ from hyperpod_constructs.facts.sdk_helpers import helpers_of
 from hyperpod_constructs.facts.sdk_inputs import inputs_of
 from hyperpod_constructs.facts.sdk_shapes import parameters_of
 from hyperpod_constructs.facts.sdk_values import LIST, MAP, NUMBER, TRUE, kinds_of
-from hyperpod_constructs.templates.values import Value
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value
 
 _CODE = ("Code", "ZipFile")
 _METHODS = frozenset(
@@ -49,11 +49,24 @@ def mistakes_in_program(tree: ast.Module, handler: str, environment: Value) -> S
     :param handler: the name of its handler.
     :param environment: the variables of the function.
     """
-    yield from _unknown_names(tree)
-    yield from _arguments(tree, handler)
-    yield from _calls(tree, reads_of_nothing(tree, environment))
-    yield from uses_of_nothing(tree, environment)
-    yield from lacking_variables(tree, environment)
+    variables = () if environment is ABSENT else tuple(environment) if isinstance(environment, Mapping) else None
+    yield from _of_code(tree, handler, variables)
+
+
+@lru_cache(maxsize=64)
+def _of_code(tree: ast.Module, handler: str, variables: tuple[str, ...] | None) -> tuple[Slip, ...]:
+    """What the code fails at; it does not matter what a variable is.
+
+    :param variables: the names of its variables; `None` if they are not known.
+    """
+    environment = UNKNOWN if variables is None else dict.fromkeys(variables)
+    return (
+        *_unknown_names(tree),
+        *_arguments(tree, handler),
+        *_calls(tree, reads_of_nothing(tree, environment)),
+        *uses_of_nothing(tree, environment),
+        *lacking_variables(tree, environment),
+    )
 
 
 def _slip(node: ast.expr | ast.stmt, says: str, allowed: str) -> Slip:
