@@ -47,10 +47,15 @@ Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/iam-identity-ba
 """
 
 
-BY_GUIDES: Mapping[str, str] = {"dynamodb:ListStreams": "stream"}
+BY_GUIDES: Mapping[str, str] = {
+    "dynamodb:ListStreams": "stream",
+    **dict.fromkeys(("states:SendTaskFailure", "states:SendTaskHeartbeat", "states:SendTaskSuccess"), "activity,statemachine"),
+}
 """Types of resources on which guides and the CDK allow an action that has none in the reference (as of 2026-11-29).
 
-Source: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/iam-policy-read-stream-only.html
+Sources: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/iam-policy-read-stream-only.html,
+https://docs.aws.amazon.com/step-functions/latest/dg/concept-create-iam-advanced.html and
+https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.aws_stepfunctions.StateMachine.html#grantwbrtaskwbrresponseidentity
 """
 
 

@@ -62,6 +62,12 @@ def test_streams_of_a_table_may_be_listed_as_the_guide_allows_it() -> None:
     assert rules_of(edited(slurm(), {OTHER: allow("dynamodb:ListTables", table)})) == [IDLE]
 
 
+@pytest.mark.parametrize(("kind", "rules"), [("stateMachine:nightly", []), ("activity:label", []), ("mapRun:nightly/a:b", [IDLE])])
+def test_who_answers_a_task_may_do_so_for_one_machine(kind: str, rules: list[str]) -> None:
+    statement = allow(["states:SendTaskSuccess", "states:SendTaskFailure"], f"arn:aws:states:us-west-2:123456789012:{kind}")
+    assert rules_of(edited(slurm(), {OTHER: statement})) == rules
+
+
 def test_a_document_may_be_a_text() -> None:
     trust = json.dumps(
         {"Version": "2012-10-17", "Statement": [{**TRUSTED, "Condition": {"StringEquals": {"aws:SourceArn": "arn:*"}}}]}
