@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from hyperpod_constructs.analysis.alone import is_handed_on, types_of_users
 from hyperpod_constructs.analysis.call_contexts import of_caller
 from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.contexts import OF_SERVICE
@@ -23,6 +24,7 @@ from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Referenc
 
 _PIECE = re.compile(r"(\{\w+(?:\|\w+)?\}|\*)")
 _TAG = "aws:requesttag/{}"
+_PROFILE = "AWS::IAM::InstanceProfile"
 _NODES = RoleUser("", "", NODES_PRINCIPAL, ("sts:AssumeRole",))
 
 
@@ -48,10 +50,22 @@ def assumptions(model: Model) -> Iterator[Assumption]:
         for user in model.resources(asked.type):
             for end in ends(user, asked.path):
                 role = resource_of(end.value, ROLE)
-                if role is not None:
+                if role is not None and not _is_idle(user, role):
                     yield Assumption(role, user, end.path, asked)
     for role in meant_for_nodes(model):
         yield Assumption(role, role, (), _NODES)
+
+
+def _is_idle(profile: Resource, role: Resource) -> bool:
+    """Whether a profile for instances surely has none, and its role works for something else."""
+    if (
+        profile.type != _PROFILE
+        or types_of_users(profile)
+        or is_handed_on(profile)
+        or profile.get("InstanceProfileName") is not ABSENT
+    ):
+        return False
+    return bool(types_of_users(role) & {one.type for one in role_users() if one.type != _PROFILE})
 
 
 def is_assumed_by(role: Resource, service: str) -> bool:

@@ -146,3 +146,19 @@ def test_a_denial_for_all_but_some_is_for_the_service_too(others: str, lets: boo
     model = model_of(f"""{{Resources: {{
       Role: {{Type: AWS::IAM::Role, Properties: {{AssumeRolePolicyDocument: {{Statement: {trust}}}}}}}, {RULE}}}}}""")
     assert [one.lacking == [] for one in assumptions(model)] == [lets]
+
+
+@pytest.mark.parametrize(
+    ("profile", "more", "idle"),
+    [
+        ("Roles: [!Ref Role]", "", True),
+        ("Roles: [!Ref Role], InstanceProfileName: hosts", "", False),
+        ("Roles: [!Ref Role]", ", Host: {Type: AWS::EC2::Instance, Properties: {IamInstanceProfile: !Ref Profile}}", False),
+    ],
+)
+def test_a_profile_that_nothing_has_is_of_no_service(profile: str, more: str, idle: bool) -> None:
+    """Old templates make one for the role of a function too."""
+    unused = f"Profile: {{Type: AWS::IAM::InstanceProfile, Properties: {{{profile}}}}}{more}"
+    code = "Code: {Type: AWS::Lambda::Function, Properties: {Role: !GetAtt Role.Arn}}"
+    assert lacking("lambda.amazonaws.com", "{}", f"{unused}, {code}") == ([[]] if idle else [*REFUSED, []])
+    assert lacking("lambda.amazonaws.com", "{}", unused) == REFUSED
