@@ -175,6 +175,11 @@ def sent_to(level: str, endpoint: str = ENDPOINT, **more: Any) -> dict[str, Any]
     return {"Workspace": {"Type": "AWS::APS::Workspace", **KEPT}, "Metrics": metrics}
 
 
+WHOLE = """{"ampWorkspace": {"arn": "${Workspace}", "prometheusEndpoint": "${Workspace.PrometheusEndpoint}"}, "metricsProvider": {
+  "clusterMetrics": {"level": "BASIC"}, "rayMetrics": {"level": "%s", "scrapeInterval": 30}, "logging": {"enabled": true}}}"""
+"""Levels and lines as newer versions of the add-on have them."""
+
+
 def in_yaml(text: str) -> dict[str, Any]:
     return {**sent_to("BASIC"), "Metrics/ConfigurationValues": text}
 
@@ -201,6 +206,12 @@ BARE = edited(eks(), {"Control/BootstrapSelfManagedAddons": False, "Nodes": NODE
 """A control plane without EKS's own add-ons, and nodes that await none."""
 
 CASES = [
+    Case(
+        "HP-ADD-028",
+        eks(),
+        {**sent_to("BASIC"), "Metrics/ConfigurationValues": {"Fn::Sub": WHOLE % "SOME"}},
+        {**sent_to("BASIC"), "Metrics/ConfigurationValues": {"Fn::Sub": WHOLE % "ADVANCED"}},
+    ),
     Case("HP-ADD-009", eks(), {"Cni/AddonVersion": "v1.18.1-eksbuild.1"}, {"Cni/AddonVersion": "v1.18.3-eksbuild.1"}),
     Case("HP-ADD-009", eks(), {"Proxy/AddonVersion": "v1.32.6-eksbuild.1"}, {"Proxy/AddonVersion": "v1.33.0-eksbuild.1"}),
     Case("HP-ADD-009", eks(), {"Cni/AddonVersion": "1.20.1"}, {"Cni/AddonVersion": "v1.20.1-eksbuild.3"}),
