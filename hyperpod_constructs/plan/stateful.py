@@ -36,8 +36,8 @@ def _amount(resource: Resource, name: str) -> str:
 
 
 def _file_system(resource: Resource) -> str:
-    exported = ", except files exported to S3" if resource.get("FileSystemType") == "LUSTRE" else ""
-    return f", {_amount(resource, 'StorageCapacity')}{exported}; no final backup is taken"
+    kept = _KEPT.get(as_str(resource.get("FileSystemType")) or "", "")
+    return f", {_amount(resource, 'StorageCapacity')}{kept}"
 
 
 def _key(resource: Resource) -> str:
@@ -84,6 +84,16 @@ def _database_survives(resource: Resource) -> str | None:
         return "it is a replica, and its source stays"
     return _protected_survives(resource)
 
+
+_KEPT: Mapping[str, str] = {
+    "LUSTRE": ", except files exported to S3; no final backup is taken",
+    "OPENZFS": "; FSx takes a final backup, from which only a new file system is made",
+    "WINDOWS": "; FSx takes a final backup, from which only a new file system is made",
+}
+"""What is left of a file system that is deleted as CloudFormation does it, without a word on backups.
+
+Source: https://docs.aws.amazon.com/fsx/latest/APIReference/API_DeleteFileSystem.html (as of 2026-11-29)
+"""
 
 _DETAIL: Mapping[str, Callable[[Resource], str]] = {
     "AWS::EC2::Volume": lambda found: f", {_amount(found, 'Size')}",

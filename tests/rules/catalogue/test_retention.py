@@ -41,6 +41,16 @@ def test_scratch_is_for_a_while(policies: tuple[object, object], expected: list[
     assert [one for one in rules_of(template) if one.startswith("HP-RET-")] == expected
 
 
+@pytest.mark.parametrize(("kind", "taken"), [("LUSTRE", False), ("OPENZFS", True)])
+def test_homes_leave_a_backup(kind: str, taken: bool) -> None:
+    template = with_policies("Delete", "Delete")
+    properties(template, "FileSystem")["FileSystemType"] = kind
+
+    (message,) = [one.message for one in findings(template) if one.rule == "HP-RET-001"]
+    assert ("takes a final backup" in message) is taken
+    assert ("no final backup" in message) is not taken
+
+
 @pytest.mark.parametrize("policies", [("Retain", None), ("RetainExceptOnCreate", "Delete")])
 def test_data_goes_with_its_replacement(policies: tuple[object, object]) -> None:
     (finding,) = findings(with_policies(*policies))
