@@ -12,6 +12,7 @@ from hyperpod_constructs.analysis.hidden import Secrets, secrets_of
 from hyperpod_constructs.rules import catalogue
 from hyperpod_constructs.rules.acknowledgement import Acknowledged, Acknowledgement
 from hyperpod_constructs.rules.consequences import Heard, of_parameters_once, without_consequences
+from hyperpod_constructs.rules.elsewhere import elsewhere, fails
 from hyperpod_constructs.rules.explanations import explained
 from hyperpod_constructs.rules.failure import CATALOGUE as CATALOGUE_STAGE
 from hyperpod_constructs.rules.failure import guarded
@@ -59,11 +60,16 @@ def check(
     every = sorted(load_catalogue().values() if rules is None else rules, key=lambda one: one.id)
     chosen = [one for one in every if not (validated and one.validated)]
     accepted = Acknowledged(acknowledged)
-    hits = _audible(chosen, model, failures, accepted)
-    said = [one for one in every if validated and one.validated] if hits else []
-    elsewhere = [one for one in _audible([*said, *chosen], model, [], accepted) if one[0].validated] if said else []
+
+    def find(deployed: Model, failed: list[Finding]) -> list[Finding]:
+        hits = _audible(chosen, deployed, failed, accepted)
+        said = [one for one in every if validated and one.validated] if hits else []
+        beside = [one for one in _audible([*said, *chosen], deployed, [], accepted) if one[0].validated] if said else []
+        return [one for _, _, one in explained(without_consequences(hits, [*beside, *hits], deployed), deployed, every)]
+
+    here = find(model, failures)
     found: dict[tuple[str, str, str, str, str], Finding] = {}
-    for _, _, finding in explained(without_consequences(hits, [*elsewhere, *hits], model), model, every):
+    for finding in (*here, *elsewhere(model, here, lambda deployed: find(deployed, []))):
         found.setdefault((finding.rule, finding.template, finding.resource, finding.path, finding.message), finding)
     return [*failures, *_sorted((_readable(one, secrets_of(model)) for one in found.values()), model)]
 
@@ -77,14 +83,9 @@ def _audible(rules: Iterable[Rule], model: Model, failures: list[Finding], accep
     """What these rules say, without what is silenced or accepted."""
     hits = _of_one_voice([(current, hit, finding) for current in rules for hit, finding in _heard(current, model, failures)])
     silent = _silenced(hits)
-    failing = any(map(_fails, {one[0] for one in hits}))
+    failing = any(fails(one.id, one.level) for one in {one[0] for one in hits})
     hits = [one for one in hits if not (failing and one[0].last)]
     return [one for one in hits if (one[0].id, one[1].resource) not in silent and not accepted.covers(one[0].ids, one[1].resource)]
-
-
-def _fails(rule: Rule) -> bool:
-    """Whether what a rule finds fails: errors do, and ways that end."""
-    return rule.level is Level.ERROR or rule.id.startswith("HP-REACH-")
 
 
 def _heard(rule: Rule, model: Model, failures: list[Finding]) -> list[tuple[Hit, Finding]]:

@@ -15,7 +15,7 @@ from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated, shortened
 from hyperpod_constructs.rules.finding import Finding, Hit, Level
 from hyperpod_constructs.rules.rule import ORDER, Rule
-from hyperpod_constructs.templates.dependencies import import_at, output_of, parameter_at
+from hyperpod_constructs.templates.dependencies import import_at, lookup_at, output_of, parameter_at
 from hyperpod_constructs.templates.doubts import Doubts, Handed, Key, Path, key_of
 from hyperpod_constructs.templates.model import Model, Resource, Template, target_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_str, leaves, parts_of
@@ -184,12 +184,16 @@ def of_parameters_once(hits: Iterable[Hit]) -> Iterator[Hit]:
         yield replace(first, message=message, covers=(*first.covers, *covers), doubts=(*first.doubts, *doubts))
 
 
+_GIVERS = {3: "output", 4: "mapping"}
+"""What gives a value, by the number of names that tell it."""
+
+
 def _of_all(cause: object, first: Hit, others: Sequence[Hit]) -> str:
     """The message of the first of some hits with one cause, which tells of the others."""
     if not others or cause == _list_of(first):
         return "; ".join(dict.fromkeys(one.message for one in (first, *others)))
     places = enumerated(dict.fromkeys(f"{_name(one.path)} of {one.resource.logical_id}" for one in others))
-    giver = "export" if isinstance(cause, str) else "output" if isinstance(cause, tuple) and len(cause) == 3 else "parameter"
+    giver = "export" if isinstance(cause, str) else _GIVERS.get(len(cause) if isinstance(cause, tuple) else 0, "parameter")
     return f"{first.message}; its {giver} also gives {places}"
 
 
@@ -198,13 +202,17 @@ def _name(path: Path) -> str:
     return next((key for key in reversed(path) if isinstance(key, str)), "")
 
 
-def _origin(hit: Hit) -> tuple[Template, str] | tuple[Template, str, str] | str | None:
-    """What alone gives a wrong value: a parameter, also one of a nested stack, the output of one, or the name of an export."""
+_Origin: TypeAlias = "tuple[Template, str] | tuple[Template, str, str] | tuple[Template, str, str, str] | str | None"
+
+
+def _origin(hit: Hit) -> _Origin:
+    """What alone gives a wrong value: a parameter, also one of a nested stack, an output of one, the name of an export, or keys of
+    a mapping."""
     parameter, nested = parameter_at(hit.resource, hit.path) if hit.path else None, hit.resource.nested
     if parameter is None and nested is not None and hit.path[:1] == ("Parameters",) and len(hit.path) == 2:
         parameter = nested, str(hit.path[1])
     if parameter is None:
-        return import_at(hit.resource, hit.path) if hit.path else None
+        return (import_at(hit.resource, hit.path) or lookup_at(hit.resource, hit.path)) if hit.path else None
     output = output_of(*parameter)
     return parameter if output is None else (*output, "output")
 

@@ -67,6 +67,16 @@ def import_at(resource: Resource, path: Sequence[str | int]) -> str | None:
     return name if isinstance(name, str) else None
 
 
+def lookup_at(resource: Resource, path: Sequence[str | int]) -> tuple[Template, str, str, str] | None:
+    """The mapping that alone gives the value at a path in the properties, with the two keys as they are written."""
+    raw = raw_at(resource, path)
+    argument = raw.get("Fn::FindInMap") if isinstance(raw, dict) and len(raw) == 1 else None
+    if not isinstance(argument, list) or len(argument) < 3:
+        return None
+    mapping, first, second = map(str, argument[:3])
+    return resource.template, mapping, first, second
+
+
 def output_of(template: Template, parameter: str) -> tuple[Template, str] | None:
     """The output of a nested stack that alone gives a parameter of another one."""
     parent = template.parent

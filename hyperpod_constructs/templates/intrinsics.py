@@ -18,6 +18,7 @@ from typing import Protocol, TypeAlias
 
 from hyperpod_constructs._support.placeholders import known_parts
 from hyperpod_constructs.facts.regions import REGIONS
+from hyperpod_constructs.templates.parameters import compared
 from hyperpod_constructs.templates.raw import Raw, has_function
 from hyperpod_constructs.templates.values import (
     ABSENT,
@@ -54,6 +55,7 @@ class Scope(Protocol):
     def ref(self, name: str) -> Value: ...
     def attribute(self, resource: str, name: str) -> Value: ...
     def condition(self, name: str) -> bool | None: ...
+    def filled(self, name: str) -> bool: ...
     def mapping(self, name: str) -> Value: ...
     def exported(self, name: str) -> Value: ...
     def stack_output(self, stack: str, name: str, place: Mapping[str, Value]) -> Value: ...
@@ -132,6 +134,8 @@ class Resolver:
         if not isinstance(argument, list):
             return None
         if name == "Fn::Equals" and len(argument) == 2:
+            if any(self._is_filled(one) and other == "" for one, other in (argument, argument[::-1])):
+                return False
             return _equal(self.resolve(argument[0]), self.resolve(argument[1]))
         operands = [self.holds(operand) for operand in argument]
         if name == "Fn::Not" and len(operands) == 1:
@@ -142,6 +146,11 @@ class Resolver:
                 return decisive
             return None if None in operands else not decisive
         return None
+
+    def _is_filled(self, raw: Raw) -> bool:
+        """Whether a side of a comparison is a parameter that is not empty."""
+        name = compared(raw)
+        return name is not None and self._scope.filled(name)
 
 
 def _equal(one: Value, other: Value) -> bool | None:

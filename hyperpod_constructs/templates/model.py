@@ -9,19 +9,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar, cast
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.templates.accounts import claimed_account
+from hyperpod_constructs.templates.deployment import Deployment
 from hyperpod_constructs.templates.documents import NESTED_STACK, Document, resources_of
 from hyperpod_constructs.templates.doubts import Doubts, key_of
 from hyperpod_constructs.templates.environment import Environment
 from hyperpod_constructs.templates.intrinsics import Depth, Resolver
 from hyperpod_constructs.templates.loading import documents_of
 from hyperpod_constructs.templates.once import Once
-from hyperpod_constructs.templates.parameters import flat, given_value, parameter_value
+from hyperpod_constructs.templates.parameters import flat, given_parameter, given_value, parameter_value
 from hyperpod_constructs.templates.raw import Raw, has_function, raw_template
 from hyperpod_constructs.templates.transforms import may_add, may_rewrite
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Account, Reference, Value, as_str, at
@@ -145,10 +147,11 @@ class Template:
         """The file of the template."""
         return self.document.file
 
-    @property
+    @cached_property
     def environment(self) -> Environment:
         """The place of the stack, as far as it is known."""
-        return self.document.environment
+        known, region = self.document.environment, self.model.deployment.region
+        return known if region is None or known.region is not None else replace(known, region=region)
 
     @property
     def owner(self) -> Value:
@@ -229,6 +232,13 @@ class Template:
             self._conditions[name] = self.resolver.holds(self.document.section("Conditions").get(name))
         return self._conditions[name]
 
+    def filled(self, name: str) -> bool:
+        """Whether a parameter is sure not to be empty, though its value is not known."""
+        above = None if self.parent is None else given_parameter(self.parent.raw.get("Properties"), name)
+        if self.parent is not None:
+            return above is not None and self.parent.template.filled(above)
+        return key_of(self.document, name) in self.model.deployment.filled
+
     def mapping(self, name: str) -> Value:
         """A mapping of the template; `ABSENT` without one of this name."""
         section = self.document.section("Mappings")
@@ -262,7 +272,10 @@ class Template:
         if key_of(self.document, name) in self.model.doubts.parameters:
             return UNKNOWN
         parent = self.parent
-        given = ABSENT if parent is None else given_value(parent.raw.get("Properties"), name, parent.template.resolver.resolve)
+        if parent is None:
+            given = self.model.deployment.given.get(key_of(self.document, name), ABSENT)
+        else:
+            given = given_value(parent.raw.get("Properties"), name, parent.template.resolver.resolve)
         return parameter_value(self.document.section("Parameters")[name], given)
 
     def _block(self, name: str) -> Value:
@@ -286,9 +299,10 @@ class Template:
 class Model:
     """Templates of one deployment."""
 
-    def __init__(self, documents: Sequence[Document], doubts: Doubts | None = None) -> None:
+    def __init__(self, documents: Sequence[Document], doubts: Doubts | None = None, deployment: Deployment | None = None) -> None:
         self.depth = Depth()
         self.doubts = doubts or Doubts()
+        self.deployment = deployment or Deployment()
         self._roots = tuple(Template(self, document) for document in documents)
         self._facts: dict[Hashable, object] = {}
 
@@ -302,7 +316,11 @@ class Model:
 
     def doubting(self, doubts: Doubts) -> Model:
         """The same templates, with some of their parts not known."""
-        return Model([root.document for root in self._roots], doubts)
+        return Model([root.document for root in self._roots], doubts, self.deployment)
+
+    def deployed(self, deployment: Deployment) -> Model:
+        """The same templates in another deployment."""
+        return Model([root.document for root in self._roots], self.doubts, deployment)
 
     @cached_property
     def templates(self) -> tuple[Template, ...]:

@@ -57,6 +57,24 @@ def given_value(properties: Raw, name: str, resolve: Callable[[Raw], Value]) -> 
     return ABSENT if given is None else UNKNOWN
 
 
+def given_parameter(properties: Raw, name: str) -> str | None:
+    """The parameter of the stack above whose value a nested stack gives to one of its own; `None` for any other value."""
+    given = properties.get("Parameters") if isinstance(properties, dict) else None
+    return referred(given.get(name)) if isinstance(given, dict) else None
+
+
+def referred(raw: Raw) -> str | None:
+    """The parameter that a reference names; none for a pseudo parameter, whose values are not free."""
+    name = raw.get("Ref") if isinstance(raw, dict) and len(raw) == 1 else None
+    return name if isinstance(name, str) and not name.startswith("AWS::") else None
+
+
+def compared(raw: Raw) -> str | None:
+    """The parameter that a side of a comparison is: by a reference, or by its items with nothing between them."""
+    join = raw.get("Fn::Join") if isinstance(raw, dict) and len(raw) == 1 else None
+    return referred(join[1] if isinstance(join, list) and len(join) == 2 and join[0] == "" else raw)
+
+
 def flat(value: Value) -> Value:
     """A value as it passes between stacks: a string or a list of strings; parts can be unknown."""
     if isinstance(value, Either):

@@ -11,6 +11,7 @@ from itertools import islice, product
 
 from hyperpod_constructs.analysis.references.places import section
 from hyperpod_constructs.templates.model import Resource, Template
+from hyperpod_constructs.templates.parameters import compared, given_parameter
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import as_str
 
@@ -38,7 +39,7 @@ def allowed_values(template: Template, parameter: str) -> list[str] | None:
     """The values that a parameter takes; `None` if they are not listed, or something else limits them."""
     if template.parent is not None:
         return _given_values(template.parent, parameter)
-    limited = _may_limit(section(template, "Rules"), parameter)
+    limited = may_limit(section(template, "Rules"), parameter)
     declared = None if limited else section(template, "Parameters").get(parameter)
     listed = declared.get("AllowedValues") if isinstance(declared, dict) else None
     texts = [_text(one) for one in listed] if isinstance(listed, list) else []
@@ -50,13 +51,16 @@ def _given_values(stack: Resource, parameter: str) -> list[str] | None:
     """The values that a nested stack gets from a parameter of the stack above; a condition may rule some of them out."""
     if stack.condition is not None:
         return None
-    properties = stack.raw.get("Properties")
-    given = properties.get("Parameters") if isinstance(properties, dict) else None
-    above = _parameter(given.get(parameter)) if isinstance(given, dict) else None
+    above = given_parameter(stack.raw.get("Properties"), parameter)
     return None if above is None else allowed_values(stack.template, above)
 
 
-def _may_limit(rules: Mapping[str, Raw], parameter: str) -> bool:
+def may_be_empty(template: Template, parameter: str) -> bool:
+    """Whether a condition asks for the empty text of a parameter, so that nothing has to be given."""
+    return (parameter, "") in comparisons([*section(template, "Conditions").values()])
+
+
+def may_limit(rules: Mapping[str, Raw], parameter: str) -> bool:
     """Whether rules assert something of a parameter, of all of some type, or of none: that refuses the case of its condition."""
     asserted = [str(rule.get("Assertions") if isinstance(rule, dict) else rule) for rule in rules.values()]
     return any(f"'{parameter}'" in text or "All'" in text or "'Ref'" not in text for text in asserted)
@@ -64,13 +68,13 @@ def _may_limit(rules: Mapping[str, Raw], parameter: str) -> bool:
 
 def _choices(template: Template, conditions: Mapping[str, Raw], names: Sequence[str]) -> Iterator[Choice]:
     """The values of the parameters that conditions compare, in all combinations; none if rules may limit one of them."""
-    compared: dict[str, dict[str, None]] = {}
+    texts: dict[str, dict[str, None]] = {}
     for name in _used(conditions, names):
-        for parameter, text in _comparisons(conditions[name]):
-            compared.setdefault(parameter, {})[text] = None
-    if any(_may_limit(section(template, "Rules"), one) for one in compared):
+        for parameter, text in comparisons(conditions[name]):
+            texts.setdefault(parameter, {})[text] = None
+    if any(may_limit(section(template, "Rules"), one) for one in texts):
         return
-    values = {one: allowed_values(template, one) or _any_of(template, texts) for one, texts in compared.items()}
+    values = {one: allowed_values(template, one) or _any_of(template, known) for one, known in texts.items()}
     for combination in product(*values.values()):
         yield dict(zip(values, combination, strict=True))
 
@@ -101,21 +105,21 @@ def named_conditions(raw: Raw) -> list[str]:
     return [name] if isinstance(name, str) else [other for one in raw.values() for other in named_conditions(one)]
 
 
-def _comparisons(raw: Raw) -> Iterator[tuple[str, str]]:
+def comparisons(raw: Raw) -> Iterator[tuple[str, str]]:
     """The parameters that a condition compares with texts."""
     if isinstance(raw, list):
         for one in raw:
-            yield from _comparisons(one)
+            yield from comparisons(one)
     elif isinstance(raw, dict):
         sides = raw.get("Fn::Equals")
         if isinstance(sides, list) and len(sides) == 2:
             for one, other in (sides, sides[::-1]):
-                parameter, text = _parameter(one), _text(other)
+                parameter, text = compared(one), _text(other)
                 if parameter is not None and text is not None:
                     yield parameter, text
         else:
             for one in raw.values():
-                yield from _comparisons(one)
+                yield from comparisons(one)
 
 
 def _holds(conditions: Mapping[str, Raw], raw: Raw, choice: Choice, before: tuple[str, ...]) -> bool | None:
@@ -141,14 +145,8 @@ def _holds(conditions: Mapping[str, Raw], raw: Raw, choice: Choice, before: tupl
 
 
 def _side(raw: Raw, choice: Choice) -> str | None:
-    parameter = _parameter(raw)
+    parameter = compared(raw)
     return _text(raw) if parameter is None else choice.get(parameter)
-
-
-def _parameter(raw: Raw) -> str | None:
-    """The parameter that a reference names; none for a pseudo parameter, whose values are not free."""
-    name = raw.get("Ref") if isinstance(raw, dict) and len(raw) == 1 else None
-    return name if isinstance(name, str) and not name.startswith("AWS::") else None
 
 
 def _text(raw: Raw) -> str | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from hyperpod_constructs.analysis.references.choices import may_be_empty
 from hyperpod_constructs.analysis.schema.arns import arn_violations
 from hyperpod_constructs.analysis.schema.judge import violations
 from hyperpod_constructs.analysis.schema.violation import Path, Violation, alike, is_only_misspelled, meant_places
 from hyperpod_constructs.facts.property_schemas import Schema, property_schema, request_limits
+from hyperpod_constructs.templates.dependencies import parameter_at, raw_at
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import UNKNOWN, Text, Unknown, Value
@@ -49,7 +51,7 @@ def _by(schema: Schema | None, resource: Resource) -> Iterator[Violation]:
         if schema is None or _is_misspelled(resource)
         else violations(schema, _properties(resource), conditional=resource.exists is None)
     )
-    return alike(one for one in found if one.found != "" or _as_written(resource, one.path) == "")
+    return alike(one for one in found if one.found != "" or _is_empty(resource, one.path))
 
 
 def _is_misspelled(resource: Resource) -> bool:
@@ -88,12 +90,7 @@ def _is_dynamic(raw: Raw) -> bool:
     return isinstance(raw, str) and "{{resolve:" in raw
 
 
-def _as_written(resource: Resource, path: Path) -> Raw:
-    """The value at a path, its functions unresolved: an empty text from a parameter is a value that is yet to be given."""
-    value: Raw = resource.raw.get("Properties")
-    for key in path:
-        if isinstance(value, dict) and isinstance(key, str):
-            value = value.get(key)
-        else:
-            value = value[key] if isinstance(value, list) and isinstance(key, int) and key < len(value) else None
-    return value
+def _is_empty(resource: Resource, path: Path) -> bool:
+    """Whether an empty text is meant: one of a parameter is yet to be given, unless a condition asks whether it is empty."""
+    given = parameter_at(resource, path)
+    return raw_at(resource, path) == "" or (given is not None and may_be_empty(*given))

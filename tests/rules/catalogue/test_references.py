@@ -37,7 +37,7 @@ def with_sections(template: Template, **sections: Any) -> Template:
 MAPPED = with_sections(
     SLURM,
     Mappings=SIZES,
-    Parameters={"Stage": {"Type": "String", "Default": "prod"}, "Open": {"Type": "String"}},
+    Parameters={"Stage": {"Type": "String", "Default": "prod"}, "Open": {"Type": "String"}, "Free": {"Type": "String"}},
     Conditions={
         "Always": {"Fn::Equals": [{"Ref": "Stage"}, "prod"]},
         "Never": {"Fn::Equals": [{"Ref": "Stage"}, "dev"]},
@@ -138,21 +138,23 @@ def test_attributes_are_there(attribute: list[str], rules: list[str]) -> None:
         ({"Fn::Select": [3, {"Fn::Split": ["-", "a-b"]}]}, True),
         ({"Fn::Select": [0, {"Fn::Cidr": ["10.0.0.0/24", 8, 6]}]}, True),
         ({"Fn::Select": [0, {"Fn::Cidr": ["10.0.0.0/24", 4, 6]}]}, False),
-        ({"Fn::Select": [0, {"Fn::Cidr": [{"Ref": "Open"}, 400, 6]}]}, False),
+        ({"Fn::Select": [0, {"Fn::Cidr": [{"Ref": "Free"}, 400, 6]}]}, False),
         ({"Fn::FindInMap": ["Sizes", "prod", "Size"]}, True),
         ({"Fn::FindInMap": ["Sizes", {"Ref": "Stage"}, "Capacity"]}, False),
-        ({"Fn::FindInMap": ["Sizes", {"Ref": "Open"}, "Capacity"]}, False),
+        ({"Fn::FindInMap": ["Sizes", {"Ref": "Free"}, "Capacity"]}, False),
+        ({"Fn::FindInMap": ["Sizes", {"Ref": "Open"}, "Capacity"]}, True),
         ({"Fn::FindInMap": ["Sizes", "prod", "Size", {"DefaultValue": "x"}]}, False),
         ({"Fn::FindInMap": ["Sizes", {"Ref": "Vpc"}, "Capacity"]}, True),
         ({"Fn::If": ["Always", "a"]}, True),
         ({"Fn::If": [{"Fn::Equals": [{"Ref": "Stage"}, "prod"]}, "a", "b"]}, True),
         ({"Fn::If": ["Always", "a", "b"]}, False),
-        ({"Fn::If": ["Never", {"Fn::Select": [2, ["a"]]}, "b"]}, False),
+        ({"Fn::If": ["Never", {"Fn::Select": [2, ["a"]]}, "b"]}, True),
         ({"Fn::Join": [",", ["a"], "b"]}, True),
         ({"Fn::Subst": "a"}, True),
     ],
 )
 def test_arguments_are_taken(value: Any, wrong: bool) -> None:
+    """Conditions foresee the stage `dev`, and the value `x` of the parameter Open."""
     template = with_sections(MAPPED, Outputs={"It": {"Value": value}}, Transform="AWS::LanguageExtensions")
     assert ("HP-REF-003" in rules_of(template)) is wrong
 
