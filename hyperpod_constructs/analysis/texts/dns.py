@@ -232,7 +232,7 @@ def _of_family(service: str) -> str | None:
     return None if is_kind_of else next(iter(get_close_matches(service, family, n=1, cutoff=0)), None)
 
 
-_PREFIXES = ("com.amazonaws.", "cn.com.amazonaws.", "aws.", "com.amazonaws-", "eu.", "vpce", "amazonaws.")
+_PREFIXES = ("com.amazonaws.", "cn.com.amazonaws.", "aws.", "eu.", "vpce", "amazonaws.")
 
 
 JUDGES: Mapping[Language, Judge] = {Language.DOMAIN: domain_name}

@@ -390,6 +390,13 @@ MISTAKES: list[tuple[str, str, str, Any, str]] = [
     ("names", "HP-TXT-010", "Weighted/SetIdentifier", REMOVED, "Weight needs a SetIdentifier"),
     ("names", "HP-TXT-010", "Zone/Name", "train..internal", "is no domain name"),
     ("names", "HP-TXT-010", "Endpoint/ServiceName", {"Fn::Sub": "com.amazonaws.${AWS::Region}.ecr-dkr"}, "the nearest is ecr.dkr"),
+    (
+        "names",
+        "HP-TXT-010",
+        "Endpoint/ServiceName",
+        {"Fn::Join": ["-", ["com.amazonaws", {"Ref": "AWS::Region"}, "logs"]]},
+        "no service is named",
+    ),
     ("names", "HP-TXT-010", "Endpoint/ServiceName", "com.amazonaws.us-west-2.ssm-messages", "the nearest is ssmmessages"),
     (
         "names",
@@ -491,6 +498,7 @@ def test_a_place_in_a_text_has_line_and_column() -> None:
 
 PARAMETERS = {
     "Open": {"Type": "String"},
+    "Chosen": {"Type": "String"},
     "Wrong": {"Type": "String", "Default": "rate(1 minutes)"},
     "Sources": {"Type": "CommaDelimitedList", "Default": "aws.sagemaker,aws.fsx"},
     "Empty": {"Type": "String", "Default": ""},
@@ -504,7 +512,7 @@ def _judged(
     template = {
         "Parameters": PARAMETERS,
         "Transform": "AWS::LanguageExtensions",
-        "Conditions": {"Unknown": {"Fn::Equals": [OPEN, "x"]}},
+        "Conditions": {"Unknown": {"Fn::Equals": [{"Ref": "Chosen"}, "x"]}},
         "Resources": {"Subject": {**resource(type_, **properties), **(beside or {})}},
     }
     return [one.rule for one in findings(template)]
@@ -555,7 +563,9 @@ def test_texts_are_judged_as_they_resolve() -> None:
     assert _judged("AWS::Events::Rule", ScheduleExpression={"Ref": "Wrong"}) == ["HP-TXT-001"]
     branches = {"Fn::If": ["Unknown", "rate(1 minutes)", "rate(1 minute)"]}
     assert _judged("AWS::Events::Rule", ScheduleExpression=branches) == ["HP-TXT-001"]
-    assert _judged("AWS::Events::Rule", ScheduleExpression=branches, beside={"Condition": "Unknown"}) == []
+    assert _judged("AWS::Events::Rule", ScheduleExpression=branches, beside={"Condition": "Unknown"}) == ["HP-TXT-001"]
+    others = {"Fn::If": ["Unknown", "rate(1 minute)", "rate(1 minutes)"]}
+    assert _judged("AWS::Events::Rule", ScheduleExpression=others, beside={"Condition": "Unknown"}) == []
     assert _judged("AWS::CloudWatch::Dashboard", DashboardBody={"Fn::ToJsonString": {"widget": [1]}}) == ["HP-TXT-003"]
 
 
