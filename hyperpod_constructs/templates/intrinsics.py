@@ -25,6 +25,7 @@ from hyperpod_constructs.templates.values import (
     MAX_ALTERNATIVES,
     UNKNOWN,
     Part,
+    Reference,
     Text,
     Unknown,
     Value,
@@ -45,8 +46,10 @@ _DYNAMIC = re.compile(r"\{\{resolve:[^{}]*\}\}")
 _RESOLVE = "{{resolve:"
 _VARIABLE = re.compile(r"\$\{([^${}]*)\}")
 _REGION: tuple[Raw, ...] = ({"Ref": "AWS::Region"}, {"Fn::Sub": "${AWS::Region}"})
-_IN_NO_NAME = (",", ";", "|")
+_IN_NO_NAME = (",", ";", "|", " ")
 """Delimiters that no id, name or ARN of a resource has."""
+_GIVERS = ("AWS::CloudFormation::CustomResource", "AWS::CloudFormation::Stack", "AWS::SSM::Parameter", "Custom::")
+"""The begins of types whose attributes may be any text."""
 
 
 class Scope(Protocol):
@@ -259,14 +262,21 @@ def _pieces(text: Value, delimiter: str) -> Value:
     """The parts of a text between delimiters; references are split only where an id, a name or an ARN cannot have the delimiter."""
     if isinstance(text, str):
         return tuple(text.split(delimiter))
-    if not isinstance(text, Text) or not text.known or delimiter not in _IN_NO_NAME:
+    if not isinstance(text, Text | Reference) or delimiter not in _IN_NO_NAME or not all(map(_is_one, parts_of(text))):
         return UNKNOWN
     pieces: list[list[Part]] = [[]]
-    for part in text.parts:
+    for part in parts_of(text):
         first, *others = part.split(delimiter) if isinstance(part, str) else [part]
         pieces[-1].append(first)
         pieces += [[other] for other in others]
     return tuple(joined(piece) for piece in pieces)
+
+
+def _is_one(part: Part) -> bool:
+    """Whether a part is known, and no list in a text that a program or a parameter gives."""
+    if isinstance(part, Reference):
+        return part.attribute is None or not part.resource.type.startswith(_GIVERS)
+    return isinstance(part, str)
 
 
 def _select(values: tuple[Value, ...]) -> Value:

@@ -59,6 +59,7 @@ Conditions:
         ("!Select [1, [a, b]]", "b"),
         ("!Select ['1', !Split [',', 'a,b']]", "b"),
         ("!Split ['-', !Ref Choice]", Either((("x",), ("y",)))),
+        ("!Select [0, !Split [' ', !Sub '${Plain} ${A}']]", "plain"),
         ("!Select [1, !Split [',', !Sub '${A},b-${Plain},${A.Arn}']]", "b-plain"),
         ("!FindInMap [M, one, k]", "v"),
         ("!FindInMap [M, one, list]", (1, 2)),
@@ -195,3 +196,14 @@ def test_macros_make_their_part_unknown() -> None:
     own = model_of("{Transform: {Name: Mine}, Resources: {A: {Type: T, Properties: {a: 1}}}}")
     assert by_id(own, "A").get("a") is UNKNOWN
     assert by_id(own, "A").properties == {}
+
+
+@pytest.mark.parametrize(("kind", "count"), [("AWS::EC2::VPC", 1), ("Custom::Finder", None), ("AWS::SSM::Parameter", None)])
+def test_an_attribute_of_a_program_may_be_a_list_in_a_text(kind: str, count: int | None) -> None:
+    text = f"""
+    Resources:
+      A: {{Type: "{kind}"}}
+      B: {{Type: "T::B", Properties: {{V: !Split [",", !GetAtt A.Value]}}}}
+    """
+    found = by_id(model_of(text), "B").get("V")
+    assert (len(found) if isinstance(found, tuple) else None) == count

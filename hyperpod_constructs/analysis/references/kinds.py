@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
 from hyperpod_constructs._support.grouping import grouped
@@ -30,6 +31,8 @@ _TOKEN = ReferenceKind(
 """What answers for a custom resource."""
 _BUCKET = "AWS::S3::Bucket"
 _OF_BUCKETS = re.compile(r"s3://|arn:aws[a-z-]*:s3:::")
+_BETWEEN = re.compile(r"\s*[,;|\s]\s*")
+"""What divides the items of a list in a text."""
 _IMAGES = ("Image", "ImageUri", "TrainingImage")
 """Properties whose address of an image may have a tag behind it."""
 _ADDRESSES = ("endpoint", "url", "hostname")
@@ -91,7 +94,7 @@ def _buckets_of(text: Text) -> Iterator[Reference]:
 def _of_text(resource: Resource, path: Path, text: Text) -> Iterator[Misreference]:
     """Several identifiers in a text where one is taken, and in a text in JSON a name for an ARN, or an ARN for an address."""
     name = next((str(one) for one in reversed(path) if isinstance(one, str)), "")
-    joined = len(text.references) > 1 and any(isinstance(part, str) and "," in part for part in text.parts)
+    joined = any(isinstance(one, str) and _BETWEEN.fullmatch(one) for one in text.parts[1:-1]) or _touch(text)
     wanted = kind_of(resource.type, name) if joined and node_at(resource.type, path) is not None else None
     first = text.parts[0]
     image = kind_of(resource.type, name) if name in _IMAGES and isinstance(first, Reference) else None
@@ -105,6 +108,11 @@ def _of_text(resource: Resource, path: Path, text: Text) -> Iterator[Misreferenc
     if inner:
         allowed = enumerated(dict.fromkeys(one.allowed for one in inner))
         yield Misreference(resource, path, "; ".join(one.message for one in inner), inner[0].reference, allowed)
+
+
+def _touch(text: Text) -> bool:
+    """Whether two references stand in a text with nothing between them."""
+    return any(isinstance(one, Reference) and isinstance(other, Reference) for one, other in pairwise(text.parts))
 
 
 class _Inside(NamedTuple):

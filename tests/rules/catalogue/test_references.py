@@ -689,6 +689,11 @@ def test_the_only_import_of_its_family_that_is_not_exported(imported: list[str],
     ("subnets", "rules"),
     [
         ([{"Fn::Join": [",", [{"Ref": "NodeSubnet"}, {"Ref": "PublicSubnet"}]]}], ["HP-REF-012"]),
+        ([{"Fn::Join": ["", [{"Ref": "NodeSubnet"}, {"Ref": "PublicSubnet"}]]}], ["HP-REF-012"]),
+        ({"Fn::Split": [",", {"Fn::Sub": "${NodeSubnet} ${PublicSubnet}"}]}, ["HP-REF-012"]),
+        ({"Fn::Split": [" ", {"Fn::Sub": "${NodeSubnet},${PublicSubnet}"}]}, ["HP-REF-012"]),
+        ({"Fn::Split": [";", {"Fn::Sub": "${NodeSubnet}|${PublicSubnet}"}]}, ["HP-REF-012"]),
+        ({"Fn::Split": [",", {"Ref": "NodeSubnet"}]}, []),
         ([{"Fn::Select": [0, {"Fn::Split": [",", {"Fn::Join": [",", [{"Ref": "NodeSubnet"}, "x"]]}]}]}], []),
     ],
 )
