@@ -102,12 +102,16 @@ def _default(declaration: Raw) -> str | None:
 
 
 def _with(template: Template, name: str, value: Value) -> Deployment:
-    """A deployment with a value of a parameter: others that are empty by default may be given too, or limited by its rules."""
+    """A deployment with a value of a parameter, which may ask for other values of others.
+
+    Those by which nothing is decided have any; of the others, those that are empty by default may be given, and rules limit some.
+    """
+    deciding = _deciding(template)
     rules = {one: rule for one, rule in section(template, "Rules").items() if f"'{name}'" in str(rule)}
     key = key_of(template.document, name)
     open_: dict[Key, Value] = {
         key_of(template.document, other): UNKNOWN
         for other, declaration in section(template, "Parameters").items()
-        if _default(declaration) == "" or (rules and may_limit(rules, other))
+        if other not in deciding or _default(declaration) == "" or (rules and may_limit(rules, other))
     }
     return Deployment(given={**open_, key: value}, filled=frozenset({key} if value is UNKNOWN else ()))

@@ -169,6 +169,30 @@ def test_what_else_is_empty_may_be_given_in_another_deployment() -> None:
     assert _found(text) == []
 
 
+def test_another_parameter_may_have_another_value_too() -> None:
+    text = """
+    Parameters:
+      Kind: {Type: String, Default: gp3, AllowedValues: [gp3, io2]}
+      Throughput: {Type: String, Default: "500"}
+    Conditions:
+      IsFast: !Equals [!Ref Kind, io2]
+    Resources:
+      Volume:
+        Type: AWS::EC2::Volume
+        DeletionPolicy: Delete
+        UpdateReplacePolicy: Delete
+        Properties:
+          AvailabilityZone: us-west-2a
+          Size: 100
+          Encrypted: true
+          VolumeType: !Ref Kind
+          Iops: !If [IsFast, 4000, 3000]
+          Throughput: THROUGHPUT
+    """
+    assert [one.resource for one in _found(text.replace("THROUGHPUT", "500"))] == ["Volume"]
+    assert _found(text.replace("THROUGHPUT", "!Ref Throughput")) == []
+
+
 def test_a_nested_stack_that_the_defaults_leave_out_is_judged_where_it_is_there() -> None:
     text = """
     Parameters:
