@@ -95,10 +95,14 @@ def gone_in(
     :param others: what else is said without the doubts.
     :param strict: none if their rules say anything new of it; false by default.
     """
-    doubting = model.doubting(doubts)
+    return gone_from(asked, model.doubting(doubts), others, strict=strict)
+
+
+def gone_from(asked: Sequence[Heard], other: Model, others: Sequence[Heard] = (), *, strict: bool = False) -> list[Heard]:
+    """Those of some mistakes that are said no more of another model of their templates."""
     still: _Places = {}
     for rule in dict.fromkeys(rule for rule, _, _ in asked):
-        for hit in _hits(rule, doubting, [one for one in asked if one[0] is rule]):
+        for hit in _hits(rule, other, [one for one in asked if one[0] is rule]):
             still.setdefault((rule.id, hit.resource.key), set()).add(hit.path)
     before: _Places = {}
     for rule, hit, _ in (*asked, *others):

@@ -1,7 +1,8 @@
 """Explanations: one place of a template that explains several findings, of which none is at this place.
 
 A setting explains the mistakes of its resource that are gone where it is not known. A reference explains findings that are gone
-where it leads to another resource of its type: several things fail together, and would not with another group, subnet or table.
+where it leads to another resource of its type: several things fail together, and would not with another group, subnet or table. So
+does a parameter where it has the value that its namesake in another template has.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from itertools import islice
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import shortened
-from hyperpod_constructs.rules.consequences import Heard, gone_in
+from hyperpod_constructs.analysis.references.places import entry, section
+from hyperpod_constructs.rules.consequences import Heard, gone_from, gone_in
 from hyperpod_constructs.rules.finding import Level
 from hyperpod_constructs.rules.rule import Rule
 from hyperpod_constructs.templates.dependencies import raw_at
-from hyperpod_constructs.templates.doubts import Doubts, Path
-from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.doubts import Doubts, Path, key_of
+from hyperpod_constructs.templates.model import Model, Resource, Template, resource_of
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import shown
 
@@ -27,6 +29,7 @@ _MOST_SETTINGS, _MOST_REFERENCES, _MOST_LOOKS = 12, 40, 2_000
 _JOINING: Mapping[str, str] = {"AWS::SageMaker::Cluster": "VpcConfig"}
 """The property by which a resource that no finding names joins others that fail together."""
 _MOST_FINDINGS = 8
+_IMPORT = "Fn::ImportValue"
 
 
 def explained(heard: Sequence[Heard], model: Model, rules: Sequence[Rule]) -> list[Heard]:
@@ -34,7 +37,7 @@ def explained(heard: Sequence[Heard], model: Model, rules: Sequence[Rule]) -> li
 
     :param rules: all rules, of which none has an error with what a reference may lead to instead.
     """
-    return _by_references(_by_settings(heard, model), model, rules)
+    return _by_references(_by_namesakes(_by_settings(heard, model), model, rules), model, rules)
 
 
 def _by_settings(heard: Sequence[Heard], model: Model) -> list[Heard]:
@@ -61,16 +64,51 @@ def _settings(found: Sequence[Heard]) -> Iterator[Path]:
                 yield (*parent, key)
 
 
+def _by_namesakes(heard: Sequence[Heard], model: Model, rules: Sequence[Rule]) -> list[Heard]:
+    """What is heard, with one finding for a parameter whose value explains several of its template."""
+    for template, name, value in _namesakes(model) if len(heard) > 1 else ():
+        own = [one for one in heard if one[1].resource.template.root is template]
+        given = {**model.deployment.given, key_of(template.document, name): value}
+        other = model.deployed(replace(model.deployment, given=given))
+        gone = _sorted(gone_from(own, other, heard, strict=True)) if len(own) > 1 else []
+        if len(gone) > 1 and _says_no_new_error(rules, model, other):
+            first = _telling(gone, f"none of this with {name} {value!r}, as another template has it")
+            return _with_one_for(gone, _at(first, entry(template, "Parameters", name), (), gone), heard)
+    return list(heard)
+
+
+def _namesakes(model: Model) -> Iterator[tuple[Template, str, str]]:
+    """The parameters with a default that have another one in another stack, each with that one."""
+    defaults = [
+        (root, name, default)
+        for root in model.roots.values()
+        for name, declared in section(root, "Parameters").items()
+        if isinstance(default := declared.get("Default") if isinstance(declared, dict) else None, str)
+    ]
+    found = {
+        (root, name, other): None
+        for root, name, default in defaults
+        for another, namesake, other in defaults
+        if another is not root and namesake == name and other != default
+    }
+    return islice(found, min(_MOST_SETTINGS, _looks(model)))
+
+
+def _at(heard: Heard, resource: Resource, path: Path, gone: Sequence[Heard]) -> Heard:
+    """A finding at another place, which is the mistake of some."""
+    rule, hit, finding = heard
+    said = replace(hit, resource=resource, path=path, covers=tuple(one[1].resource for one in gone))
+    return rule, said, replace(rule.finding(said), level=finding.level, message=finding.message)
+
+
 def _by_references(heard: Sequence[Heard], model: Model, rules: Sequence[Rule]) -> list[Heard]:
     asked = _sorted(heard)[:_MOST_FINDINGS]
     found = _best(asked, heard, model, rules) if len(asked) > 1 else None
     if found is None:
         return list(heard)
     resource, path, other, gone = found
-    rule, hit, finding = _telling(gone, f"none of this with {_named(other)} at {'/'.join(map(str, path))}")
-    said = replace(hit, resource=resource, path=path, covers=tuple(one[1].resource for one in gone))
-    first = (rule, said, replace(rule.finding(said), level=finding.level, message=finding.message))
-    return _with_one_for(gone, first, heard)
+    first = _telling(gone, f"none of this with {_named(other) or _imported(other)} at {'/'.join(map(str, path))}")
+    return _with_one_for(gone, _at(first, resource, path, gone), heard)
 
 
 def _best(
@@ -103,25 +141,49 @@ def _says_no_new_error(rules: Sequence[Rule], before: Model, after: Model) -> bo
 
 
 def _others(asked: Sequence[Heard], heard: Sequence[Heard], model: Model) -> Iterator[tuple[Resource, Path, Raw]]:
-    """The references on which several findings rest, each to every other resource of its type in the template."""
+    """The references on which several findings rest, each to every other resource of its type that the template can name."""
     joining = {one: (key,) for type_, key in _JOINING.items() for one in model.resources(type_)}
     starts: dict[Resource, Path] = {**dict.fromkeys((one[1].resource for one in asked), ()), **joining}
     for resource, start in starts.items():
         places = [*_references(resource, start)]
         lost = gone_in(asked, Doubts(values={resource.key: places}), model, heard) if places else []
         for path in places if _is_more(lost, resource) else ():
-            raw, known = raw_at(resource, path), resource.template.by_id
-            target = known[_named(raw)]
-            others = (name for name, one in known.items() if one.type == target.type and one not in (target, resource))
-            yield from ((resource, path, _renamed(raw, name)) for name in others)
+            yield from ((resource, path, other) for other in _instead(resource, raw_at(resource, path)))
+
+
+def _instead(resource: Resource, raw: Raw) -> Iterator[Raw]:
+    """The same reference, or import of one, to each other resource of its type."""
+    template, target = resource.template, _target(resource.template, raw)
+    if target is None:
+        return
+    if _named(raw):
+        others = (name for name, one in template.by_id.items() if one.type == target.type and one not in (target, resource))
+        yield from (_renamed(raw, name) for name in others)
+        return
+    for name in dict.fromkeys(name for one in template.model.templates for name, _ in one.exports()):
+        found = resource_of(template.exported(name), target.type)
+        if found is not None and found is not target:
+            yield {_IMPORT: name}
+
+
+def _target(template: Template, raw: Raw) -> Resource | None:
+    """The resource to which a reference leads, or an import of one."""
+    own = template.by_id.get(_named(raw))
+    is_import = isinstance(raw, dict) and [*raw] == [_IMPORT]
+    return own if own is not None or not is_import else resource_of(template.resolver.resolve(raw))
+
+
+def _imported(raw: Raw) -> str:
+    """The name of an import; empty for anything else."""
+    return str(raw.get(_IMPORT, "")) if isinstance(raw, dict) else ""
 
 
 def _references(resource: Resource, start: Path) -> Iterator[Path]:
-    """The places of references to resources of the template, below a place of a resource."""
+    """The places of references to resources, or of imports of such, below a place of a resource."""
     waiting = [(raw_at(resource, start), start)]
     while waiting:
         raw, path = waiting.pop()
-        if _named(raw) in resource.template.by_id:
+        if _target(resource.template, raw) is not None:
             yield path
         items = raw.items() if isinstance(raw, dict) else enumerate(raw) if isinstance(raw, list) else ()
         waiting.extend((item, (*path, key)) for key, item in reversed([*items]))

@@ -358,6 +358,76 @@ def test_no_reference_explains_two_mistakes_that_have_nothing_in_common() -> Non
     assert {one.resource for one in findings(edited(with_idle_group(), wrong))} == {"NodeGroup", "FileSystem"}
 
 
+def in_two_stacks(template: Template) -> dict[str, Template]:
+    """The cluster of a template in a stack of its own, which imports what it names."""
+    resources = dict(template["Resources"])
+    outputs: Template = {}
+
+    def imported(value: Any) -> Any:
+        if isinstance(value, list):
+            return [imported(one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        if [*value] in (["Ref"], ["Fn::GetAtt"]):
+            name = "-".join(["team", *([value["Ref"]] if "Ref" in value else value["Fn::GetAtt"])])
+            outputs[name.replace("-", "")] = {"Value": value, "Export": {"Name": name}}
+            return {"Fn::ImportValue": name}
+        if "Fn::Sub" in value:
+            return {"Fn::Sub": [value["Fn::Sub"], {"Scripts": imported({"Ref": "Scripts"})}]}
+        return {key: imported(one) for key, one in value.items()}
+
+    cluster = {"Type": resources["Cluster"]["Type"], "Properties": imported(resources.pop("Cluster")["Properties"])}
+    idle = {"Value": {"Fn::GetAtt": ["Idle", "GroupId"]}, "Export": {"Name": "team-Idle-GroupId"}}
+    network = {"Resources": resources, "Outputs": {**outputs, "Idle": idle}}
+    return {"network": network, "cluster": {"Resources": {"Cluster": cluster}}}
+
+
+def test_an_import_of_another_group_is_one_finding_at_the_import() -> None:
+    right = in_two_stacks(with_idle_group())
+    assert check(Model.of(right)) == []
+    wrong = edited(right["cluster"], {"Cluster/VpcConfig/SecurityGroupIds/0": {"Fn::ImportValue": "team-Idle-GroupId"}})
+    (finding,) = check(Model.of({**right, "cluster": wrong}))
+    assert (finding.resource, finding.path) == ("Cluster", "Properties/VpcConfig/SecurityGroupIds/0")
+    assert finding.message.endswith("none of this with team-NodeGroup-GroupId at VpcConfig/SecurityGroupIds/0")
+
+
+def of_team(name: str) -> dict[str, Template]:
+    """A stack that exports names of its team, and one of the same parameter, with this default, that reads them."""
+    team = {"Team": {"Type": "String", "Default": "weavers"}}
+    logs = {"Type": "AWS::Logs::LogGroup", "Properties": {"LogGroupName": {"Fn::Sub": "/${Team}/jobs"}, "RetentionInDays": 30}}
+    topic = {"Value": {"Ref": "Alerts"}, "Export": {"Name": {"Fn::Sub": "${Team}-alerts"}}}
+    giver = {"Parameters": team, "Resources": {"Logs": logs, "Alerts": {"Type": "AWS::SNS::Topic"}}, "Outputs": {"Alerts": topic}}
+    metric = {"MetricName": "Errors", "MetricNamespace": "Team", "MetricValue": "1"}
+    filter_ = {"LogGroupName": {"Fn::Sub": "/${Team}/jobs"}, "FilterPattern": "ERROR", "MetricTransformations": [metric]}
+    subscription = {
+        "TopicArn": {"Fn::ImportValue": {"Fn::Sub": "${Team}-alerts"}},
+        "Protocol": "email",
+        "Endpoint": "oncall@example.com",
+    }
+    user = {
+        "Parameters": {"Team": {"Type": "String", "Default": name}},
+        "Resources": {
+            "Errors": {"Type": "AWS::Logs::MetricFilter", "Properties": filter_},
+            "OnCall": {"Type": "AWS::SNS::Subscription", "Properties": subscription},
+        },
+    }
+    return {"giver": giver, "user": user}
+
+
+def test_a_parameter_with_another_value_than_its_namesake_is_one_finding() -> None:
+    assert check(Model.of(of_team("weavers"))) == []
+    (finding,) = check(Model.of(of_team("weaver")))
+    assert (finding.template, finding.resource) == ("user", "Team")
+    assert finding.message.endswith("none of this with Team 'weavers', as another template has it")
+
+
+def test_a_namesake_explains_no_mistake_that_stays_with_its_value() -> None:
+    wrong = {"Errors/LogGroupName": {"Fn::Sub": "/${Team}/job"}, "OnCall/Protocol": "mail"}
+    given = of_team("weavers")
+    found = check(Model.of({**given, "user": edited(given["user"], wrong)}))
+    assert {one.resource for one in found} == {"Errors", "OnCall"}
+
+
 def test_an_export_that_is_wrong_in_several_stacks_is_one_finding() -> None:
     outputs = {"Nodes": {"Value": {"Ref": "Vpc"}, "Export": {"Name": "nodes"}}}
     target = {"FileSystemId": "fs-0123456789abcdef0", "SubnetId": {"Fn::ImportValue": "nodes"}}
