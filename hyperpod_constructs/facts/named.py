@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from hyperpod_constructs.facts.data import rows
 from hyperpod_constructs.facts.property_schemas import Schema, opened
+from hyperpod_constructs.facts.together import condition
 
 
 class NamedDemand(NamedTuple):
@@ -40,13 +41,14 @@ def named_demands() -> Mapping[str, tuple[NamedDemand, ...]]:
     """The demands by the type of the naming resource."""
     found: dict[str, tuple[NamedDemand, ...]] = {}
     for types, path, attribute, named, when, words, wanted, same, source in rows("named.tsv"):
-        condition, demand = _schema(when) if when else None, wanted != "false" and _schema(wanted or "{}")
-        one = NamedDemand(path, attribute, named, condition, words, demand, same, source)
+        made, demand = _schema(when, sure=True) if when else None, wanted != "false" and _schema(wanted or "{}")
+        one = NamedDemand(path, attribute, named, made, words, demand, same, source)
         for type_ in types.split(","):
             found[type_] = (*found.get(type_, ()), one)
     return found
 
 
-def _schema(text: str) -> Schema:
-    found: dict[str, Any] = opened(json.loads(text))
+def _schema(text: str, *, sure: bool = False) -> Schema:
+    """A schema as it is written, or in the short form of `together`."""
+    found: dict[str, Any] = opened(json.loads(text) if text.startswith("{") else condition(text, sure=sure))
     return found

@@ -8,12 +8,13 @@ table. `tools/generate_property_schemas.py` writes the tables. A schema has the 
 - A `pattern` is Python's, for the whole text, with `re.ASCII`.
 - `readOnly` marks a property that only the service sets, and `ref` names the property that `Ref` gives.
 - `extensions` are schemas for the values at a path, each with its demand.
-- `ascending` names properties whose numbers do not fall, `uniqueKeys` the property by which the items of a list differ,
-  `sameValues` two groups of paths with the same texts, `countAtMost` lists that have as many items as a number beside them says,
-  `namedIn` names that items of a list have, `beginsWith` the beginnings of a text, `without` what no text has, and `classes` the
-  families of machines with their sizes.
+- `ascending` names properties whose numbers do not fall, `timesAtMost` numbers that are at most so many times one beside them,
+  `uniqueKeys` the property by which the items of a list differ, `sameValues` two groups of paths with the same texts,
+  `countAtMost` lists that have as many items as a number beside them says, `namedIn` names that items of a list have,
+  `beginsWith` the beginnings of a text, `without` what no text has, and `classes` the families of machines with their sizes.
 
-`demands.tsv` has what neither the schemas nor the models of requests say, row by row with its source.
+`demands.tsv` has what neither the schemas nor the models of requests say, row by row with its source; `together.tsv` has the
+settings among them that go together, in a shorter form.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from hyperpod_constructs.facts.data import rows
+from hyperpod_constructs.facts.together import demands_together
 
 Schema: TypeAlias = Mapping[str, Any]
 
@@ -113,16 +115,22 @@ def _demands_of(resource_type: str) -> Iterator[tuple[str, str, Any]]:
     """The demands of a type: paths, words and schemas of the values there."""
     kinds = (resource_type, f"{resource_type.partition('::')[0]}::*", "*")
     for path, words, schema in (one for kind in kinds for one in _demands().get(kind, ())):
-        yield path, words, opened(json.loads(schema))
+        yield path, words, opened(json.loads(schema) if isinstance(schema, str) else schema)
 
 
 @cache
-def _demands() -> Mapping[str, list[tuple[str, str, str]]]:
-    found: dict[str, list[tuple[str, str, str]]] = {}
-    for types, path, words, schema, _ in rows("demands.tsv"):
+def _demands() -> Mapping[str, list[tuple[str, str, str | Schema]]]:
+    found: dict[str, list[tuple[str, str, str | Schema]]] = {}
+    for types, path, words, schema in _written():
         for name in types.split(","):
             found.setdefault(name, []).append((path, words, schema))
     return found
+
+
+def _written() -> Iterator[tuple[str, str, str, str | Schema]]:
+    for types, path, words, schema, _ in rows("demands.tsv"):
+        yield types, path, words, schema
+    yield from demands_together()
 
 
 def opened(node: Any) -> Any:

@@ -279,6 +279,17 @@ class _Judge:
         message = f"{upper} is {most:g}, and {lower} {least:g}"
         return least < most or self._say(Kind.VALUE, (*path, upper), message, at(value, upper), f"more than {least:g}")
 
+    def _times_at_most(self, wanted: Mapping[str, list[Any]], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        """Numbers that are at most so many times one beside them, which has a default where it is left out."""
+        for name, (other, times, default) in wanted.items():
+            number, base = as_float(at(value, name)), at(value, other)
+            beside = default if base is ABSENT else as_float(base)
+            if number is not None and beside is not None and number > times * beside:
+                message = f"{name} is {number:g}, and {other} {beside:g}"
+                self._say(Kind.VALUE, (*path, name), message, at(value, name), f"at most {times * beside:g}")
+                return self._doubt(len(self.found) - 1, [(*path, other)])
+        return None
+
     def _unique_keys(self, wanted: str | list[str], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         """Items of a list that differ in one property, or in one of several."""
         names = [wanted] if isinstance(wanted, str) else wanted
@@ -383,6 +394,7 @@ _STRUCTURES: Mapping[str, _Structure] = {
     "requiredXor": _Judge._exclusive,
     "rising": _Judge._rising,
     "sameValues": _Judge._same_values,
+    "timesAtMost": _Judge._times_at_most,
     "uniqueKeys": _Judge._unique_keys,
 }
 _LEAVES: Mapping[str, words.Word] = {
