@@ -187,6 +187,7 @@ DIMENSION_VALUES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "EndpointName": {"AWS::SageMaker::Endpoint": ("EndpointName",)},
     "EventBusName": {"AWS::Events::EventBus": ("Ref", "Name")},
     "FileSystemId": {"AWS::EFS::FileSystem": ("Ref", "FileSystemId"), "AWS::FSx::FileSystem": ("Ref", "FileSystemId")},
+    "FirewallName": {"AWS::NetworkFirewall::Firewall": ()},
     "FunctionName": {"AWS::Lambda::Function": ("Ref",)},
     "InferenceComponentName": {"AWS::SageMaker::InferenceComponent": ()},
     "HealthCheckId": {"AWS::Route53::HealthCheck": ("Ref", "HealthCheckId")},
@@ -197,6 +198,7 @@ DIMENSION_VALUES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "NatGatewayId": {"AWS::EC2::NatGateway": ("Ref", "NatGatewayId")},
     "ProjectName": {"AWS::CodeBuild::Project": ("Ref",)},
     "QueueName": {"AWS::SQS::Queue": ("QueueName",)},
+    "RepositoryName": {"AWS::ECR::Repository": ("Ref",)},
     "RuleName": {"AWS::Events::Rule": ("Ref",)},
     "ScheduleGroup": {"AWS::Scheduler::ScheduleGroup": ("Ref",)},
     "StateMachineArn": {

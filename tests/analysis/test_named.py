@@ -117,18 +117,11 @@ def told(kind: str) -> dict[str, Any]:
     }
 
 
-def filtered(kind: str, **group: Any) -> dict[str, Any]:
-    return {
-        "Filter": {"Type": f"AWS::Logs::{kind}", "Properties": {"LogGroupName": {"Ref": "Group"}, "FilterPattern": ""}},
-        "Group": {"Type": "AWS::Logs::LogGroup", "Properties": group},
-    }
-
-
-def polled(function: dict[str, Any] | None = None, **mapping: Any) -> dict[str, Any]:
+def polled(**mapping: Any) -> dict[str, Any]:
     given = {"FunctionName": {"Ref": "Function"}, "EventSourceArn": att("Jobs"), **mapping}
     return {
         "Mapping": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": given},
-        "Function": {"Type": "AWS::Lambda::Function", "Properties": function or {}},
+        "Function": {"Type": "AWS::Lambda::Function", "Properties": {}},
         "Jobs": {"Type": "AWS::SQS::Queue", "Properties": {}},
     }
 
@@ -145,10 +138,11 @@ def disks(size: int, device: str = "/dev/xvda", image: str = "AL2023_x86_64_STAN
     return nodes(image, BlockDeviceMappings=[{"DeviceName": device, "Ebs": {"VolumeSize": size}}])
 
 
-def versions(own: str, other: str) -> dict[str, Any]:
+def versions(own: str, other: str, named: Any = None, name: str = "train") -> dict[str, Any]:
+    nodes = {"ClusterName": named or {"Ref": "Control"}, "Version": own}
     return {
-        "Nodes": {"Type": "AWS::EKS::Nodegroup", "Properties": {"ClusterName": {"Ref": "Control"}, "Version": own}},
-        "Control": {"Type": "AWS::EKS::Cluster", "Properties": {"Version": other}},
+        "Nodes": {"Type": "AWS::EKS::Nodegroup", "Properties": nodes},
+        "Control": {"Type": "AWS::EKS::Cluster", "Properties": {"Name": name, "Version": other}},
     }
 
 
@@ -158,14 +152,8 @@ FUNCTION = "arn:aws:lambda:us-west-2:123456789012:function:rotate"
 @pytest.mark.parametrize(
     ("resources", "named"),
     [
-        (filtered("MetricFilter"), []),
-        (filtered("MetricFilter", LogGroupClass="STANDARD"), []),
-        (filtered("MetricFilter", LogGroupClass="INFREQUENT_ACCESS"), ["Group"]),
-        (filtered("SubscriptionFilter", LogGroupClass="DELIVERY"), ["Group"]),
         (polled(), []),
         (polled(ParallelizationFactor=2), ["Jobs"]),
-        (polled({"ReservedConcurrentExecutions": 10}, ScalingConfig={"MaximumConcurrency": 10}), []),
-        (polled({"ReservedConcurrentExecutions": 5}, ScalingConfig={"MaximumConcurrency": 10}), ["Function"]),
         (provisioned(5), []),
         (provisioned(5, ReservedConcurrentExecutions=2), ["Function"]),
         (provisioned(5, SnapStart={"ApplyOn": "PublishedVersions"}), ["Function"]),
@@ -175,6 +163,9 @@ FUNCTION = "arn:aws:lambda:us-west-2:123456789012:function:rotate"
         (disks(10, image="BOTTLEROCKET_x86_64"), []),
         (versions("1.33", "1.33"), []),
         (versions("1.34", "1.33"), ["Control"]),
+        (versions("1.34", "1.33", named="train"), ["Control"]),
+        (versions("1.34", "1.33", named="other"), []),
+        (versions("1.34", "1.33", named={"Fn::Sub": "train-${AWS::AccountId}"}), []),
         (told("db-instance"), []),
         (told("db-cluster"), ["Database"]),
         (logged("FILE"), []),

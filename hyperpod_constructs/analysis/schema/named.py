@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from hyperpod_constructs.analysis.by_name import named_resource
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.schema.judge import fits, violations
 from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, quoted
@@ -40,15 +41,17 @@ def _of(resource: Resource, demand: NamedDemand) -> Iterator[Unmet]:
     if demand.when is not None and not fits(demand.when, resource.get()):
         return
     for path, value in place_in(resource.get(), demand.path):
-        named = _named(value, demand)
+        named = _named(resource, value, demand)
         found = None if named is None else next(_lacking(resource, named, demand), None)
         if named is not None and found is not None:
             yield Unmet(resource, path, named, demand, found)
 
 
-def _named(value: Value, demand: NamedDemand) -> Resource | None:
+def _named(resource: Resource, value: Value, demand: NamedDemand) -> Resource | None:
     if isinstance(value, Text) and demand.attribute == "Arn":
         return _in_arn(value, demand.named)
+    if isinstance(value, str) and not demand.attribute:
+        return named_resource(resource, value, demand.named)
     if not isinstance(value, Reference) or demand.attribute not in ("", value.attribute or "Ref"):
         return None
     found = target_of(value)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations, pairwise
 
+from hyperpod_constructs.analysis.by_name import named_resource
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.texts.reading import known
@@ -185,7 +186,7 @@ def log_group(resource: Resource) -> Slips:
     yield from _name_of_service(resource)
     kind = known(resource.get("LogGroupClass"))
     filters = resource.template.model.resources("AWS::Logs::MetricFilter", "AWS::Logs::SubscriptionFilter")
-    users = [one.logical_id for one in filters if resource_of(one.get("LogGroupName")) is resource]
+    users = [one.logical_id for one in filters if named_resource(one, one.get("LogGroupName"), _LOGS) is resource]
     if kind in ("INFREQUENT_ACCESS", "DELIVERY") and users:
         message = f"{resource.logical_id} is of the class {kind}, which has no filters such as {listed(users)}"
         yield Slip(message, "STANDARD", ("LogGroupClass",), kind)

@@ -37,10 +37,11 @@ from hyperpod_constructs.templates.values import ABSENT, Value, alternatives_of,
 _INSTANCE, _CLUSTER, _SECRET = "AWS::RDS::DBInstance", "AWS::RDS::DBCluster", "AWS::SecretsManager::Secret"
 _GROUPS = {"DBParameterGroupName": "AWS::RDS::DBParameterGroup", "DBClusterParameterGroupName": "AWS::RDS::DBClusterParameterGroup"}
 _CHECKED_AS_REFERENCE = ("mysql", "mariadb", "postgres")
-"""Engines whose groups of parameters no demand of `named.tsv` judges."""
+"""Engines whose groups of parameters no demand of `named.tsv` judges; a group with another mistake is named for that."""
 _GENERATED = 32
 """The length of a password that Secrets Manager makes without being told."""
 _ON_OR_OFF = ("0", "1", "OFF", "ON")
+_FEWEST = 3
 _WORD = re.compile(r"(?!.*default)[a-z]+", re.IGNORECASE)
 _UNIT = re.compile(r"\d+\s*([KMG]i?B?|ms|s|m|min|h)", re.IGNORECASE)
 _RESTORED = ("DBSnapshotIdentifier", "SnapshotIdentifier", "SourceDBClusterIdentifier", "SourceDBInstanceIdentifier")
@@ -54,6 +55,7 @@ def database(resource: Resource) -> Slips:
     yield from _of_engine(resource, facts, version) if facts else ()
     for key, group in _GROUPS.items():
         yield from _of_family(resource, key, group, engine or "", version)
+    yield from _of_options(resource, engine or "", version)
     yield from _of_network(resource)
     given = known(resource.get("MasterUsername"))
     if given in RESERVED_USERS:
@@ -79,11 +81,21 @@ def _of_family(resource: Resource, key: str, type_: str, engine: str, version: s
         known(group.get("Family")) if group is not None else name.removeprefix("default.") if name.startswith("default.") else None
     )
     wanted = family_of(engine, version) if version else None
-    if group is not None and (engine not in _CHECKED_AS_REFERENCE or not (family or "").startswith(engine)):
+    if group is not None and (engine not in _CHECKED_AS_REFERENCE or any(True for _ in parameters(group))):
         return
     if family and wanted and family != wanted:
         named = group.logical_id if group is not None else name
         yield Slip(f"{named} is of {family}, and the database of {engine} {version}", f"a group of {wanted}", (key,), value)
+
+
+def _of_options(resource: Resource, engine: str, version: str | None) -> Slips:
+    """The options of a database are of its version; that they are of its engine is a demand of `named.tsv`."""
+    group = resource_of(resource.get("OptionGroupName"), "AWS::RDS::OptionGroup")
+    major = None if group is None else known(group.get("MajorEngineVersion"))
+    same = group is not None and (known(group.get("EngineName")) or "").lower() == engine.lower()
+    if group is not None and major and version and same and not f"{version}.".startswith(f"{major}."):
+        message = f"{group.logical_id} is of {engine} {major}, and the database of {version}"
+        yield Slip(message, f"a group of {engine} of the same version", ("OptionGroupName",), resource.get("OptionGroupName"))
 
 
 def _of_network(resource: Resource) -> Slips:
@@ -150,18 +162,29 @@ def parameters(resource: Resource) -> Slips:
 
 
 def _parameter(name: str, value: str | None) -> Iterator[Slip]:
-    if typo_of(name, PARAMETERS) is not None:
-        yield from _misspelled(name, PARAMETERS)
-    elif name in NUMBERS and value is not None and (_UNIT.fullmatch(value) or _WORD.fullmatch(value)):
+    yield from _misspelled(name, PARAMETERS)
+    if name in NUMBERS and value is not None and (_UNIT.fullmatch(value) or _WORD.fullmatch(value)):
         yield Slip(f"{name} is {value!r}, and takes a number without a unit", "a whole number", ("Parameters", name), value)
     elif name in FLAGS and value is not None and value.upper() not in _ON_OR_OFF:
         yield Slip(f"{name} is {value!r}, and is ON or OFF", "ON, OFF, 1 or 0", ("Parameters", name), value)
 
 
 def _misspelled(name: str, names: frozenset[str]) -> Iterator[Slip]:
-    meant = typo_of(name, names)
+    meant = typo_of(name, names) or _longer(name, names)
     if meant is not None:
         yield Slip(f"{name} is no parameter; did you mean {meant}?", meant, ("Parameters", name), name)
+
+
+def _longer(name: str, names: frozenset[str]) -> str | None:
+    """The name that lacks one of its words behind the first; those of two words are too many."""
+    words = name.split("_")
+    if name in names or len(words) < _FEWEST:
+        return None
+    return next((one for one in sorted(names) if _lacks_one(words, one.split("_"))), None)
+
+
+def _lacks_one(words: list[str], longer: list[str]) -> bool:
+    return len(longer) == len(words) + 1 and any(longer[:place] + longer[place + 1 :] == words for place in range(1, len(longer)))
 
 
 JUDGES: Mapping[Language, Judge] = {}

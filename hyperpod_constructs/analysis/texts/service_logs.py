@@ -12,9 +12,19 @@ import re
 from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.alone import is_handed_on, types_of_users
-from hyperpod_constructs.analysis.texts.reading import spelled
+from hyperpod_constructs.analysis.by_name import named_resource
+from hyperpod_constructs.analysis.texts.reading import known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
-from hyperpod_constructs.facts.log_groups import AUDIT, FILTERS, LEVELS, MADE_BY_SERVICES, NAMES_AND_GROUPS, READERS, UNTOLD
+from hyperpod_constructs.facts.log_groups import (
+    AUDIT,
+    AUDIT_FIELDS,
+    FILTERS,
+    LEVELS,
+    MADE_BY_SERVICES,
+    NAMES_AND_GROUPS,
+    READERS,
+    UNTOLD,
+)
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import awaits, explicitly_awaits, references
 from hyperpod_constructs.templates.model import Resource, resource_of
@@ -102,13 +112,25 @@ def _is_meant(group: Resource, writer: Resource, before: str, after: str) -> boo
 
 def filter_of(resource: Resource) -> Slips:
     """A filter of a group, whether it feeds itself, and whether a control plane writes what it asks for."""
-    group = resource_of(resource.get(_NAME), GROUP)
+    group = named_resource(resource, resource.get(_NAME), GROUP)
     functions = [one for one in resource.template.model.resources(_FUNCTION) if group is not None and _target_of(one) is group]
     if resource_of(resource.get("DestinationArn")) in functions:
         message = f"{functions[0].logical_id} writes to the group that calls it: each call causes the next"
         yield Slip(message, "the group of another function", (_NAME,))
         return
-    yield from _audited(resource)
+    yield from _audited(resource) if group is not None else _unaudited(resource)
+
+
+def _unaudited(resource: Resource) -> Slips:
+    """A filter on fields of the audit, of a group below the control planes' names that none of them writes to."""
+    name, value = known(resource.get(_NAME)) or "", resource.get(_NAME)
+    clusters, form = resource.template.model.resources(_EKS), MADE_BY_SERVICES[_EKS]
+    names = [known(one.get("Name")) for one in clusters]
+    asks = name.startswith(form.split("{}")[0]) and AUDIT_FIELDS.search(as_str(resource.get("FilterPattern")) or "")
+    for own in names if asks and None not in names else ():
+        if name.startswith(form.format(own).removesuffix("cluster")) and name != form.format(own):
+            message = f"the audit of {own} is written to {form.format(own)}, and to no group of another name"
+            yield Slip(message, form.format(own), (_NAME,), value, dead=True)
 
 
 def levels(function: Resource) -> Slips:
@@ -117,7 +139,7 @@ def levels(function: Resource) -> Slips:
     if group is None or least is None or not types_of_users(group) <= READERS | {_FUNCTION}:
         return
     model = function.template.model
-    filters = [one for one in model.resources(*FILTERS) if resource_of(one.get(_NAME)) is group]
+    filters = [one for one in model.resources(*FILTERS) if named_resource(one, one.get(_NAME), GROUP) is group]
     others = [one for one in model.resources(_FUNCTION) if one is not function and _target_of(one) is group]
     for one in filters if not others else ():
         asked = _LEVEL.findall(as_str(one.get("FilterPattern")) or "")
@@ -141,7 +163,7 @@ def _least_level(function: Resource) -> int | None:
 
 def _audited(resource: Resource) -> Slips:
     """A filter on JSON in the logs of a Kubernetes control plane: of its logs, only those of the audit are JSON."""
-    pattern, group = as_str(resource.get("FilterPattern")) or "", resource_of(resource.get(_NAME), GROUP)
+    pattern, group = as_str(resource.get("FilterPattern")) or "", named_resource(resource, resource.get(_NAME), GROUP)
     for cluster in resource.template.model.resources(_EKS) if group is not None and pattern.lstrip().startswith("{") else ():
         on = [as_str(at(one, "Type")) for one in as_items(cluster.get(*_TYPES)) or ()]
         unknown = None in on or (as_items(cluster.get(*_TYPES)) is None and cluster.get(*_TYPES) is not ABSENT)

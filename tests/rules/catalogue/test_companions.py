@@ -294,6 +294,14 @@ ANSWER = "Names/FirewallRules/1"
 UNPRIVILEGED = {"Build/Environment/PrivilegedMode": False}
 
 
+def options(version: str) -> dict[str, Any]:
+    group = {"EngineName": "mysql", "MajorEngineVersion": version, "OptionGroupDescription": "audit"}
+    return {
+        "Database/OptionGroupName": {"Ref": "Options"},
+        "Options": {"Type": "AWS::RDS::OptionGroup", "Properties": group},
+    }
+
+
 def generated(user: str) -> dict[str, Any]:
     """A first user that a generated secret names."""
     return {
@@ -445,6 +453,15 @@ CASES = [
         STORED,
         {"Database/DBParameterGroupName": "default.mysql8.0"},
         {"Database/DBParameterGroupName": "default.mysql8.4"},
+    ),
+    Case("HP-TXT-012", STORED, {"Parameters/Family": "mariadb10.11"}, {"Parameters/Family": "mysql8.4"}),
+    Case("HP-TXT-012", STORED, {"Parameters/Family": "postgres16"}, {}),
+    Case("HP-TXT-012", STORED, options("8.0"), options("8.4")),
+    Case(
+        "HP-TXT-012",
+        STORED,
+        {"Parameters/Parameters": {"innodb_pool_size": "1073741824"}},
+        {"Parameters/Parameters": {"innodb_buffer_pool_size": "1073741824", "innodb_page_cleaners": "4"}},
     ),
     Case("HP-DEP-005", AURORA, NO_WRITER, {**NO_WRITER, "Reader": AURORA["Resources"]["Writer"]}),
     Case(

@@ -288,6 +288,25 @@ def test_the_logs_of_a_control_plane(path: str, value: Any, expected: list[str])
     assert [one.resource for one in findings(edited(CONTROL, {path: value}), rules="HP-TXT")] == expected
 
 
+AS_TEXT = "/aws/eks/research/cluster"
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, []),
+        ({"Control/Logging/ClusterLogging/EnabledTypes": [{"Type": "api"}]}, ["Refused"]),
+        ({"ControlLogs/LogGroupClass": "INFREQUENT_ACCESS"}, ["ControlLogs"]),
+        ({"Refused/LogGroupName": "/aws/eks/research/control"}, ["Refused"]),
+        ({"Refused/LogGroupName": "/aws/eks/research/control", "Refused/FilterPattern": "ERROR"}, []),
+        ({"Refused/LogGroupName": "/aws/eks/research-2/cluster"}, []),
+    ],
+)
+def test_a_group_that_a_filter_names_as_text(changes: dict[str, Any], expected: list[str]) -> None:
+    named = edited(CONTROL, {"Refused/LogGroupName": AS_TEXT, **changes})
+    assert [one.resource for one in findings(named, rules="HP-TXT")] == expected
+
+
 @pytest.mark.parametrize(("depends", "expected"), [("CountLogs", ["CountLogs"]), ("Nothing", [])])
 def test_a_group_in_the_depends_on_of_a_function_is_meant_for_it(depends: str, expected: list[str]) -> None:
     template = edited(BASE, {"Count/FunctionName": "count", "CountLogs/LogGroupName": "/aws/lambda/team-nodes"})
