@@ -333,6 +333,14 @@ STATEMENT = {"Effect": "Allow", "Actions": "s3:GetObject", "Resource": "*"}
             "AWS::EC2::SecurityGroupIngress",
             {"GroupId": "sg-0123456789abcdef0", "IpProtocol": "-1", "SourceSecurityGroup": "sg-0123456789abcdef0"},
         ),
+        (
+            "AWS::EC2::SecurityGroupEgress",
+            {"GroupId": "sg-0123456789abcdef0", "IpProtocol": "-1", "SourcePrefixListId": "pl-0123456789abcdef0"},
+        ),
+        (
+            "AWS::EC2::SecurityGroupEgress",
+            {"GroupId": "sg-0123456789abcdef0", "IpProtocol": "-1", "SourceSecurityGroupId": "sg-0123456789abcdef0"},
+        ),
         ("AWS::IAM::Policy", {"PolicyName": "p", "Roles": ["r"], "PolicyDocument": {"Statement": [STATEMENT]}}),
         ("AWS::SageMaker::Cluster", {"Orchestrator": {"SLURM": {}}}),
     ],

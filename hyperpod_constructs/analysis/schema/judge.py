@@ -17,7 +17,7 @@ from hyperpod_constructs.analysis.schema import words
 from hyperpod_constructs.analysis.schema.formats import format_words, has_format
 from hyperpod_constructs.analysis.schema.messages import said
 from hyperpod_constructs.analysis.schema.patterns import matches
-from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, fuller, label, listed, nearest, quoted
+from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, fuller, label, listed, nearest, quoted, reworded
 from hyperpod_constructs.analysis.schema.words import present, taken
 from hyperpod_constructs.facts.property_schemas import Schema
 from hyperpod_constructs.templates.values import ABSENT, Either, Reference, Unknown, Value, agreed, as_float, as_str, at
@@ -154,7 +154,7 @@ class _Judge:
 
     def _unknown_name(self, name: str, known: Mapping[str, Node], free: bool, value: Value, path: Path) -> bool:
         names = [one for one, child in known.items() if not (isinstance(child, Mapping) and child.get("readOnly"))]
-        near = nearest(name, names) or fuller(name, names)
+        near = nearest(name, names) or fuller(name, names) or reworded(name, names)
         owner = f"of {label(path[:-1])}" if len(path) > 1 else "of this type"
         message = f"{name} is not a name that {label(path[:-1])} takes" if free else f"{name} is not a property {owner}"
         hint = f"; the nearest is {near}" if near else ""

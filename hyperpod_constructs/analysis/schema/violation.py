@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -12,8 +13,10 @@ from hyperpod_constructs.templates.values import ABSENT, Value, shown
 Path: TypeAlias = tuple[str | int, ...]
 
 _LEAST_LETTERS = 4
+_LEAST_WORDS = 3
 _LONGEST = 80
 _MOST_LISTED = 12
+_WORD = re.compile(r"[A-Z][a-z0-9]*")
 
 
 class Kind(StrEnum):
@@ -148,3 +151,18 @@ def fuller(name: str, names: Iterable[str]) -> str | None:
     word = name.casefold().removesuffix("s")
     found = [one for one in names if word in one.casefold()] if len(word) >= _LEAST_LETTERS else []
     return found[0] if len(found) == 1 else None
+
+
+def reworded(name: str, names: Iterable[str]) -> str | None:
+    """The only name with one other word among three or more, such as `DestinationSecurityGroupId` for `SourceSecurityGroupId`."""
+    own = _words(name)
+    found = [one for one in names if len(_words(one)) == len(own) and _differing(own, _words(one)) == 1]
+    return found[0] if len(own) >= _LEAST_WORDS and len(found) == 1 else None
+
+
+def _words(name: str) -> list[str]:
+    return _WORD.findall(name)
+
+
+def _differing(some: list[str], others: list[str]) -> int:
+    return sum(one != other for one, other in zip(some, others, strict=True))

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 
 from hyperpod_constructs.analysis.alone import is_handed_on, types_of_users
-from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
+from hyperpod_constructs.analysis.schema.violation import Path, listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.arns import arn_of, service_of
 from hyperpod_constructs.analysis.texts.callers import callers_of, is_off
 from hyperpod_constructs.analysis.texts.event_patterns import literals, message_filter
@@ -85,7 +85,12 @@ def _redrive(resource: Resource, policy: Mapping[str, Value]) -> Slips:
         if None not in (own, its) and own is not its:
             kinds = {True: "a FIFO queue", False: "a standard queue"}
             message = f"{other.logical_id} is {kinds[bool(its)]}, and {resource.logical_id} {kinds[bool(own)]}"
-            yield Slip(message, "a queue of the same kind", ("deadLetterTargetArn",), target)
+            yield Slip(message, "a queue of the same kind", ("deadLetterTargetArn",), target, beside=_kinds(resource, other))
+
+
+def _kinds(*queues: Resource) -> tuple[tuple[Resource, Path], ...]:
+    """The places of the kinds of queues, which may be the mistake instead of what is between them."""
+    return tuple((one, ("FifoQueue",)) for one in queues)
 
 
 def _is_fifo(resource: Resource, key: str) -> bool | None:
@@ -124,12 +129,13 @@ def event_source(mapping_: Resource) -> Slips:
     window = _number(mapping_.get("MaximumBatchingWindowInSeconds"), 0)
     fifo = _is_fifo(source, "FifoQueue")
     if size is not None and size > 10 and fifo:
-        yield Slip(f"a batch of a FIFO queue has {size} messages", "at most 10", ("BatchSize",), size)
+        yield Slip(f"a batch of a FIFO queue has {size} messages", "at most 10", ("BatchSize",), size, beside=_kinds(source))
     elif size is not None and size > 10 and window == 0:
         message = f"a batch of {size} messages has no MaximumBatchingWindowInSeconds"
         yield Slip(message, "at least 1 second for more than 10 messages", ("BatchSize",), size)
     if fifo and window:
-        yield Slip("a FIFO queue has no batching window", "no window", ("MaximumBatchingWindowInSeconds",), window)
+        place = ("MaximumBatchingWindowInSeconds",)
+        yield Slip("a FIFO queue has no batching window", "no window", place, window, beside=_kinds(source))
     if mapping_.get("StartingPosition") not in (ABSENT, UNKNOWN):
         yield Slip(
             "a queue has no StartingPosition", "no StartingPosition", ("StartingPosition",), mapping_.get("StartingPosition")
@@ -227,7 +233,8 @@ def _endpoint(properties: Mapping[str, Value], owner: Resource | None) -> Slips:
         yield Slip(message, "a queue", ("Protocol",), protocol)
     elif owner is not None and other is not None and _is_fifo(owner, "FifoTopic") is False and _is_fifo(other, "FifoQueue"):
         message = f"{other.logical_id} is a FIFO queue, and {owner.logical_id} a standard topic"
-        yield Slip(message, "a standard queue, or a FIFO topic", ("Endpoint",), endpoint)
+        beside = (*_kinds(other), (owner, ("FifoTopic",)))
+        yield Slip(message, "a standard queue, or a FIFO topic", ("Endpoint",), endpoint, beside=beside)
 
 
 _WITHOUT_ATTRIBUTES = {"AWS::Budgets::Budget", "AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm", "AWS::Events::Rule"}
@@ -257,7 +264,8 @@ def rule_targets(rule: Resource) -> Slips:
     yield from _switched_off(rule)
     yield from _unheard(rule)
     schedule = rule.get("ScheduleExpression")
-    bus = known(rule.get("EventBusName"))
+    own = resource_of(rule.get("EventBusName"), _BUS)
+    bus = known(rule.get("EventBusName")) if own is None else own.logical_id
     if bus and bus != "default" and not bus.endswith("/default") and known(schedule):
         message = f"the schedule is on the bus {bus}, and only the default bus has schedules"
         yield Slip(message, "no EventBusName", ("ScheduleExpression",), schedule)
@@ -305,7 +313,7 @@ def _target(target: Mapping[str, Value]) -> Slips:
     group = mapping(target.get("SqsParameters")).get("MessageGroupId", ABSENT)
     if other is not None and _is_fifo(other, "FifoQueue") and group is ABSENT and target.get("SqsParameters") is not UNKNOWN:
         message = f"{other.logical_id} is a FIFO queue, and the target has no MessageGroupId"
-        yield Slip(message, "SqsParameters with a MessageGroupId", ("SqsParameters",), dead=True)
+        yield Slip(message, "SqsParameters with a MessageGroupId", ("SqsParameters",), dead=True, beside=_kinds(other))
     given = [name for name in _INPUTS if target.get(name, ABSENT) is not ABSENT and target[name] is not UNKNOWN]
     if len(given) > 1:
         yield Slip(f"{' and '.join(given)} exclude each other", f"one of {listed(_INPUTS)}", (given[-1],))

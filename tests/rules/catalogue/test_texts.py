@@ -248,6 +248,7 @@ MISTAKES: list[tuple[str, str, str, Any, str]] = [
     ("delivery", "HP-TXT-006", "Rule/Targets/0/InputPath", "$.detail", "exclude each other"),
     ("delivery", "HP-TXT-006", "Rule/Targets/1/Id", "a", "two targets have the id 'a'"),
     ("delivery", "HP-TXT-006", "Rule/EventBusName", "training", "only the default bus"),
+    ("delivery", "HP-TXT-006", "Rule/EventBusName", {"Ref": "Bus"}, "only the default bus"),
     ("delivery", "HP-TXT-011", "Rule/Targets/1/SqsParameters", REMOVED, "has no MessageGroupId"),
     ("delivery", "HP-TXT-006", "Data/NotificationConfiguration/QueueConfigurations/0/Queue", {"Ref": "Alerts"}, "of a topic"),
     ("patterns", "HP-TXT-006", "Events/Targets/0/InputTransformer/InputTemplate", '"<clustr>"', "the nearest is cluster"),
@@ -481,6 +482,12 @@ def test_the_state_in_an_event_is_one_of_its_service(source: str, kind: str, fie
 
     assert said(right) == []
     assert [f"{field} is never {wrong!r}" in one for one in said(wrong)] == [True]
+
+
+def test_a_queue_of_another_kind_than_all_around_it_is_one_mistake() -> None:
+    """Its dead letters, its reader, its topic and its rule ask for the other kind."""
+    found = findings(edited(BASES["delivery"], {"Jobs/FifoQueue": True}), rules="HP-TXT")
+    assert len([one for one in found if "FIFO" in one.message]) == 1
 
 
 def test_a_queue_that_shows_messages_too_early_is_named_at_its_reader() -> None:

@@ -337,6 +337,7 @@ CODE = {
 }
 
 DELIVERY = {
+    "Bus": resource("AWS::Events::EventBus", Name="experiments"),
     "Dead": resource("AWS::SQS::Queue"),
     "Jobs": resource(
         "AWS::SQS::Queue",
