@@ -13,6 +13,7 @@ from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, WholeJudge
 from hyperpod_constructs.facts.address_families import ASKING
+from hyperpod_constructs.facts.dates import SPANS
 from hyperpod_constructs.facts.named_by_text import USES
 from hyperpod_constructs.facts.numbered import NUMBERED
 from hyperpod_constructs.facts.scaling_targets import MONITORS
@@ -102,6 +103,7 @@ MODULES: Mapping[str, Topic] = {
     "scaling": Topic.NAME,
     "schedule_calls": Topic.SCHEDULE,
     "schedules": Topic.SCHEDULE,
+    "spans": Topic.SCHEDULE,
     "scrapes": Topic.PROMETHEUS,
     "state_data": Topic.DOCUMENT,
     "service_logs": Topic.LOGS,
@@ -309,6 +311,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::SecretsManager::RotationSchedule": "RotationRules",
         "AWS::Synthetics::Canary": "RunConfig",
     },
+    "spans": {one: found.place.split("/")[0] or found.end for one, found in SPANS.items()},
     "service_logs": {
         "AWS::Lambda::Function": "LoggingConfig",
         "AWS::Logs::LogGroup": "",
