@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Mapping
 from functools import cache
 
@@ -45,6 +46,19 @@ _GROUP = re.compile(r"\((?:[^()\\]|\\.)*\)")
 """A group of a pattern without others in it."""
 _ARN_OF = re.compile(r"\^?arn:.*?:([a-z][a-z0-9-]+):")
 """The begin of a pattern of ARNs of one service."""
+_TOKEN = re.compile(
+    r"\[(?!\^)(?P<class>\]?(?:\\[dwstnr\W]|[^\]\\])*)\]|\\[bAZ]|(?P<kind>\\[dws])|(?P<escaped>\\[^\w\s])"
+    r"|\(\?[:=!]|\{\d*,?\d*\}|[()^$*+?|]|(?P<plain>[^\\.\[{])"
+)
+"""A part of a pattern: a class, an escaped or a plain character, or what takes none itself."""
+_FLAGGED = re.compile(r"\(\?[^:=!]")
+"""A part of a pattern that takes letters of both cases."""
+_RANGE = re.compile(r"(?P<first>\\?[\s\S])(?:-(?P<last>\\?[^\]]))?")
+_KINDS: Mapping[str, set[str]] = {
+    r"\d": {*string.digits},
+    r"\s": {*string.whitespace},
+    r"\w": {*string.ascii_letters, *string.digits, "_"},
+}
 _KIND = re.compile(r":([a-z][a-z-]+)\\?[:/]")
 """The kind of a resource in an ARN, or in a pattern of ARNs behind its service."""
 
@@ -143,6 +157,8 @@ def _addresses(pattern: str) -> tuple[str, ...]:
 def _excludes(pattern: str, text: Text) -> bool:
     """Whether a character of the known parts is surely wrong: the text has no form with it, and has one with a letter instead."""
     known, arn = "".join(part for part in text.parts if isinstance(part, str)), _as_arn(text)
+    if not _alphabet(pattern).issuperset(known) and _alphabet(pattern):
+        return True
     if arn is not None and len(arn) <= _LONGEST_MATCHED and "{{" not in arn:
         return compiled(pattern).fullmatch(arn) is None
     if len(known) > _LONGEST_MATCHED or "{{" in known or any(_filled(pattern, text, fill, "") for fill in _FILLS):
@@ -180,6 +196,33 @@ def _is_arn(part: Value) -> bool:
         return False
     _, given = ARN_SOURCES.get(target_of(part).type, ("", ()))
     return (part.attribute or "Ref") in given
+
+
+@cache
+def _alphabet(pattern: str) -> frozenset[str]:
+    """The characters of all texts of a pattern; none if they may be any."""
+    found: set[str] = set()
+    place = len(pattern) if _FLAGGED.search(pattern) else 0
+    while place < len(pattern):
+        token = _TOKEN.match(pattern, place)
+        if token is None:
+            return frozenset()
+        inner = token["class"] or token["kind"]
+        found |= _of_class(inner) if inner else set(token["plain"] or (token["escaped"] or "")[1:])
+        place = token.end()
+    return frozenset(found)
+
+
+def _of_class(text: str) -> set[str]:
+    """The characters of a class such as `a-z0-9_.`."""
+    found: set[str] = set()
+    for one in _RANGE.finditer(text):
+        first = one["first"].removeprefix("\\")
+        if one["last"]:
+            found |= {chr(code) for code in range(ord(first), ord(one["last"].removeprefix("\\")) + 1)}
+        else:
+            found |= _KINDS.get(one["first"], {first})
+    return found
 
 
 def form_words(pattern: str) -> str | None:

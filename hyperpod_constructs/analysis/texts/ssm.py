@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from hyperpod_constructs.analysis.schema.patterns import matches
 from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
 from hyperpod_constructs.analysis.texts.documents import content_of
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, texts_in
@@ -31,6 +32,8 @@ _SPAN = re.compile(r"P(?:\d+[YMWD])*(?:T(?:\d+[HMS])+)?")
 _INPUTS_OF_CALLS = ("Service", "Api", "PropertySelector", "DesiredValues")
 _RUNS = {"RUN_COMMAND": "Command", "AUTOMATION": "Automation"}
 _PARAMETERS_OF = {"RUN_COMMAND": "MaintenanceWindowRunCommandParameters", "AUTOMATION": "MaintenanceWindowAutomationParameters"}
+_WHOLE = re.compile(r"\^([^|]*)\$")
+"""A pattern of the whole text, in which `matches` does not look for its choices."""
 _OFTEN = re.compile(r"rate\((\d{1,4}) minutes?\)")
 _LEAST_MINUTES = 30
 """Source: https://docs.aws.amazon.com/systems-manager/latest/userguide/reference-cron-and-rate-expressions.html"""
@@ -254,8 +257,12 @@ def _given_to_public(name: str, given: Value, path: tuple[str | int, ...]) -> It
 def parameter(resource: Resource) -> Slips:
     """A parameter whose value fits its own pattern."""
     pattern, value = as_str(resource.get("AllowedPattern")), known(resource.get("Value"))
-    if pattern and value is not None and not _fits(pattern, value):
-        yield Slip(f"Value is {quoted(value)}, and AllowedPattern {pattern}", f"a text of the form {pattern}", ("Value",), value)
+    whole = _WHOLE.fullmatch(pattern or "")
+    other = value is None and whole is not None and matches(whole[1], resource.get("Value")) is False
+    if pattern and (other or (value is not None and not _fits(pattern, value))):
+        given = resource.get("Value")
+        message = f"Value is {quoted(given)}, and AllowedPattern {pattern}"
+        yield Slip(message, f"a text of the form {pattern}", ("Value",), given, doubts=(("AllowedPattern",),))
 
 
 JUDGES: Mapping[Language, Judge] = {}
