@@ -24,6 +24,10 @@ from hyperpod_constructs.facts.sdk_shapes import answer_of
 _CODE = ("Code", "ZipFile")
 _OF_CLIENTS = ("ResponseMetadata",)
 _ROUNDS = 4
+_WORDS: Mapping[type, str] = {dict: "an object", int: "a number", list: "a list", str: "a text"}
+_GIVES: Mapping[str, type] = {"json.dumps": str, "len": int, "sorted": list, "str": str}
+"""What functions give."""
+_WRITTEN: Mapping[type, type] = {ast.Dict: dict, ast.DictComp: dict, ast.JoinedStr: str, ast.List: list, ast.ListComp: list}
 
 
 def mistakes_in_reads(tree: ast.Module, clients: Mapping[str, str], handler: str, event: Known) -> Slips:
@@ -59,6 +63,8 @@ def _found(tree: ast.Module, clients: Mapping[str, str], handler: str, event: Kn
                 return
         elif isinstance(node, ast.Compare) and id(node) not in guarded:
             yield from reader.compared(node)
+        elif isinstance(node, ast.Attribute):
+            yield from reader.attribute(node)
 
 
 def _asked(tree: ast.Module) -> Iterator[str]:
@@ -81,6 +87,8 @@ class _Reader:
         self._forms: dict[str, Known] = {}
         self._pages = paged_calls(tree, clients)
         self._times = Counter(_bound(tree))
+        once = (pair for one in ast.walk(tree) if isinstance(one, ast.Assign) for pair in _pairs(one))
+        self._values = {name: value for name, value in once if self._times[name] == 1}
 
     def set(self, name: str, form: Known) -> None:
         """Give a name its form, if nothing else has the name."""
@@ -113,6 +121,25 @@ class _Reader:
         if isinstance(owner, Lost) or owner is None or not isinstance(key, str | int):
             return None
         return None if key in _OF_CLIENTS else read(owner, (key,))
+
+    def attribute(self, node: ast.Attribute) -> Slips:
+        """A name behind a dot, of data: objects, lists, texts and numbers have only their own methods."""
+        kind = self._kind(node.value)
+        if kind is not None and not hasattr(kind, node.attr):
+            says = f"line {node.lineno} of the code takes {node.attr} from {ast.unparse(node.value)}, which is {_WORDS[kind]}"
+            allowed = f"{ast.unparse(node.value)}[{node.attr!r}]" if kind is dict else f"a method of {_WORDS[kind]}"
+            yield Slip(says, allowed, _CODE, dead=True)
+
+    def _kind(self, node: ast.expr) -> type | None:
+        """The kind of data that an expression surely is; `None` for what is no data, or not known."""
+        found = self.form(node)
+        if found is not None and not isinstance(found, Lost):
+            return list if found.items else str if found.words else dict
+        given = self._values.get(node.id) if isinstance(node, ast.Name) else node
+        if isinstance(given, ast.Constant):
+            return str if isinstance(given.value, str) else None
+        called = ast.unparse(given.func) if isinstance(given, ast.Call) else ""
+        return _GIVES.get(called) or _WRITTEN.get(type(given))
 
     def compared(self, node: ast.Compare) -> Slips:
         """A comparison with a word that a text never is."""

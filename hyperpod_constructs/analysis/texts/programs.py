@@ -16,6 +16,7 @@ from functools import lru_cache, partial
 
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.texts.environments import lacking_variables, reads_of_nothing, uses_of_nothing, variable
+from hyperpod_constructs.analysis.texts.library_names import unknown_library_names
 from hyperpod_constructs.analysis.texts.nested_kinds import KindOf, misfits_below
 from hyperpod_constructs.analysis.texts.paged import paged_calls
 from hyperpod_constructs.analysis.texts.parameter_kinds import misfit
@@ -62,6 +63,7 @@ def _of_code(tree: ast.Module, handler: str, variables: tuple[str, ...] | None) 
     environment = UNKNOWN if variables is None else dict.fromkeys(variables)
     return (
         *_unknown_names(tree),
+        *unknown_library_names(tree),
         *_arguments(tree, handler),
         *_calls(tree, reads_of_nothing(tree, environment)),
         *uses_of_nothing(tree, environment),

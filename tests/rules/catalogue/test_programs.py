@@ -372,3 +372,88 @@ def test_events_of_a_rotation(old: str, new: str, message: str | None) -> None:
 )
 def test_an_answer_has_its_parts(given: str, count: int) -> None:
     assert len(found(f"import cfnresponse\ndef handler(event, context):\n    cfnresponse.send({given})\n")) == count
+
+
+LIBRARY = """
+import json
+import os
+import urllib.request
+from datetime import datetime, timezone
+
+import boto3
+
+sagemaker = boto3.client("sagemaker")
+
+
+def handler(event, context):
+    found = sagemaker.describe_cluster(ClusterName="a")
+    count, text = len(found["InstanceGroups"]), f"{found['ClusterName']}"
+    groups = [one["InstanceGroupName"] for one in found["InstanceGroups"]]
+    urllib.request.urlopen(urllib.request.Request("https://a", method="PUT"))
+    print(json.dumps(groups), datetime.now(timezone.utc).isoformat(), os.environ.get("A"), os.path.join("a", text.lower()))
+    print(groups.count("a"), found.get("Orchestrator"), found["ClusterName"].upper(), count.bit_length())
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("boto3.client(", "boto3.Client(", "takes Client from boto3, which does not have it; the nearest is client"),
+        ("json.dumps", "json.stringify", "takes stringify from json"),
+        ("datetime.now", "datetime.nowadays", "takes nowadays from datetime, which does not have it"),
+        ("os.environ.get", "os.environ.getenv", "takes getenv from os.environ"),
+        ("os.path.join", "os.path.jion", "takes jion from os.path"),
+        ("urllib.request.urlopen", "urllib.request.open", "takes open from urllib.request"),
+        ("import json\n", "import json\nfrom datetime import timezones\n", "takes timezones from datetime, which does not have it"),
+        ("isoformat()", "isoformat().joni()", None),
+        ('os.path.join("a",', '", ".joni(["a"]), ("a",', "takes joni from ', ', which is a text"),
+        ('found["ClusterName"].upper()', "found.ClusterName", "takes ClusterName from found, which is an object"),
+        ('groups.count("a")', "groups.length", "takes length from groups, which is a list"),
+        ("text.lower()", "text.lowercase()", "takes lowercase from text, which is a text"),
+        ("count.bit_length()", "count.describe_cluster()", "takes describe_cluster from count, which is a number"),
+        ("json.dumps(groups)", "os.process_cpu_count()", None),
+        ("import json\n", "import json\nimport boto3.session\nfrom boto3.dynamodb.conditions import Key\n", None),
+        (
+            "import json\n",
+            "from urllib import parse, error\nfrom os import path as p\nimport json, itertools\nitertools.batched\n",
+            None,
+        ),
+        ("import json\n", "import json\ntry:\n    json.loads_lazily\nexcept Exception:\n    pass\n", None),
+        ("count, text =", "count = 1\n    count, text =", None),
+    ],
+)
+def test_modules_and_data_have_the_names_that_code_takes(old: str, new: str, message: str | None) -> None:
+    assert found(LIBRARY) == []
+    said = found(LIBRARY.replace(old, new))
+    assert [message in one for one in said] == [True] if message else said == [], said
+
+
+REQUESTED = """
+import cfnresponse
+
+
+def handler(event, context):
+    wishes = event["ResourceProperties"]
+    if event["RequestType"] == "Delete":
+        print(event["PhysicalResourceId"])
+    cfnresponse.send(event, context, cfnresponse.SUCCESS, {"Name": wishes["Name"]})
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('event["ResourceProperties"]', 'event["Properties"]', "Properties is never there"),
+        ('"RequestType"', '"requestType"', "requestType is never there; the nearest is RequestType"),
+        ('"Delete"', '"DELETE"', "compares event['RequestType'] with 'DELETE', which it never is; the nearest is Delete"),
+        ('event["PhysicalResourceId"]', 'event["PhysicalId"]', "PhysicalId is never there"),
+        ('event["PhysicalResourceId"]', 'event["OldResourceProperties"]', None),
+        ('event["PhysicalResourceId"]', 'event.get("Other")', None),
+    ],
+)
+def test_requests_for_custom_resources(old: str, new: str, message: str | None) -> None:
+    own = {"Type": "Custom::Name", "Properties": {"ServiceToken": {"Fn::GetAtt": ["F", "Arn"]}, "ServiceTimeout": 60, "Name": "a"}}
+    said = [
+        one.message for one in findings({"Resources": {"F": function(REQUESTED.replace(old, new)), "R": own}}, rules="HP-TXT-011")
+    ]
+    assert [message in one for one in said] == [True] if message else said == [], said
