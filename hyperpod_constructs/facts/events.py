@@ -103,6 +103,15 @@ TOPIC_MESSAGE = (
 Source: https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html and https://docs.aws.amazon.com/lambda/latest/dg/with-sns.html
 """
 
+REQUEST_EVENT = (
+    *("LogicalResourceId", "OldResourceProperties", "PhysicalResourceId", "RequestId", "RequestType", "ResourceProperties"),
+    *("ResourceType", "ResponseURL", "ServiceToken", "StackId"),
+)
+"""What CloudFormation, or the framework of CDK's providers, tells the function of a custom resource.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-requests.html (as of 2026-11-29)
+"""
+REQUEST_TYPES = ("Create", "Update", "Delete")
 ROTATION_EVENT = ("ClientRequestToken", "RotationToken", "SecretId", "Step")
 ROTATION_STEPS = ("createSecret", "setSecret", "testSecret", "finishSecret")
 """What Secrets Manager gives to a function that rotates a secret (as of 2026-11-29).

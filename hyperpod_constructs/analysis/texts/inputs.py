@@ -1,7 +1,9 @@
-"""The form of what comes to a function or a state machine: from the rules, schedules, queues, topics and rotations that call it.
+"""The form of what comes to a function or a state machine: from the rules, schedules, queues, topics, rotations and custom
+resources that call it.
 
 Sources: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-events-structure.html,
-https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html and https://docs.aws.amazon.com/lambda/latest/dg/with-sns.html
+https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html, https://docs.aws.amazon.com/lambda/latest/dg/with-sns.html and
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-requests.html
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import reduce
 
+from hyperpod_constructs.analysis.custom_resources import ON_EVENT, made_behind, made_by
 from hyperpod_constructs.analysis.data_forms import ANY_OBJECT, Data, Known, Lost, either, of_value, read, steps_of
 from hyperpod_constructs.analysis.texts.reading import from_json, known
 from hyperpod_constructs.facts.events import (
@@ -16,6 +19,8 @@ from hyperpod_constructs.facts.events import (
     FIELDS_OF,
     HYPERPOD_EVENTS,
     QUEUE_RECORD,
+    REQUEST_EVENT,
+    REQUEST_TYPES,
     ROTATION_EVENT,
     ROTATION_STEPS,
     TOPIC_MESSAGE,
@@ -71,6 +76,9 @@ def _of_senders(function: Resource) -> Iterator[Known]:
     for one in model.resources(_ROTATION):
         if resource_of(one.get("RotationLambdaARN")) is function:
             yield Data({**dict.fromkeys(ROTATION_EVENT), "Step": Data(words=ROTATION_STEPS)})
+    for _ in (*made_by(function), *made_behind(function, ON_EVENT)):
+        properties = dict.fromkeys(("ResourceProperties", "OldResourceProperties"), ANY_OBJECT)
+        yield Data({**dict.fromkeys(REQUEST_EVENT), **properties, "RequestType": Data(words=REQUEST_TYPES)})
     for one in model.resources(_PERMISSION):
         if resource_of(one.get("FunctionName")) is function and as_str(one.get("Principal")) not in _SEEN:
             yield None

@@ -137,7 +137,7 @@ def test_functions_that_answer(template: Template) -> None:
         (direct(DIRECT.replace("cfnresponse.SUCCESS", "cfnresponse.SUCCESSFUL")), "the nearest is SUCCESS"),
         (direct(DIRECT, "Repository"), "HP-REF-002 Note: the function of Purge gives no Repository"),
         (direct(DIRECT.replace('["Repository"])', '["RepositoryName"])')), "reads the property RepositoryName"),
-        (direct(BY_KIND.replace('kind == "Delete"', 'kind == "Remove"')), "answers no request to delete Purge"),
+        (direct(BY_KIND.replace('kind == "Delete"', 'kind == "Remove"')), "compares kind with 'Remove', which it never is"),
         (direct(BY_KIND.replace('"SUCCESS"', '"SUCCES"', 1)), "answers 'SUCCES'; the nearest is SUCCESS"),
         (framework(attribute="PlanArn"), "HP-REF-002 Note: the function of Plan gives no PlanArn"),
         (framework(is_complete=IS_COMPLETE.replace("IsComplete", "Complete")), "the framework asks for IsComplete"),
