@@ -11,7 +11,8 @@ from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.references.forms import arns_of, gives_arn, is_of_another_type, node_at, takes_arn, type_named
-from hyperpod_constructs.analysis.references.places import Misreference, Path
+from hyperpod_constructs.analysis.references.places import Misreference, Path, calls, once
+from hyperpod_constructs.analysis.references.pseudo_parameters import wrong_pseudo_parameters
 from hyperpod_constructs.facts.property_schemas import attributes, property_schema
 from hyperpod_constructs.facts.reference_kinds import BY_NAME, ReferenceKind, gives_a_kind, kind_in_text, kind_of
 from hyperpod_constructs.templates.documents import NESTED_STACK
@@ -69,6 +70,7 @@ def _wrong_kinds(model: Model) -> Iterator[Misreference]:
                 yield from _of_text(resource, path, leaf)
                 texts.append((resource, path, leaf))
     yield from _in_buckets(texts)
+    yield from once(one for call in calls(model) for one in wrong_pseudo_parameters(call))
 
 
 def _in_buckets(leaves: Iterable[tuple[Resource, Path, Text]]) -> Iterator[Misreference]:
