@@ -51,12 +51,13 @@ def open_permissions(model: Model) -> Iterator[Resource]:
 
 
 def _says_whose(condition: object) -> bool:
-    """Whether a condition may say whose the principals are."""
+    """Whether a condition may say whose the principals are; to say whose they are not leaves everybody else."""
     if condition in (ABSENT, {}):
         return False
     if not isinstance(condition, Mapping):
         return True
-    keys = [key.lower() for each in condition.values() for key in (each if isinstance(each, Mapping) else ("?",))]
+    telling = [each for operator, each in condition.items() if "Not" not in operator]
+    keys = [key.lower() for each in telling for key in (each if isinstance(each, Mapping) else ("?",))]
     return any(key not in OPEN_KEYS and not key.startswith(OPEN_TAGS) for key in keys)
 
 

@@ -528,6 +528,21 @@ def test_statements_for_a_bucket_are_of_actions_on_it(changes: dict[str, Any], r
     assert rules_of(edited(slurm(), {"ScriptsPolicy": on_bucket(statement)})) == rules
 
 
+@pytest.mark.parametrize(
+    ("condition", "is_open"),
+    [
+        ({"StringNotEquals": {"aws:PrincipalAccount": "123456789012"}}, True),
+        ({"ArnNotLike": {"aws:PrincipalArn": "arn:aws:iam::123456789012:role/a"}}, True),
+        ({"StringNotLikeIfExists": {"aws:PrincipalOrgID": "o-a1b2c3d4e5"}, "Bool": {"aws:SecureTransport": "true"}}, True),
+        ({"StringNotEquals": {"aws:PrincipalArn": "a"}, "StringEquals": {"aws:PrincipalAccount": "123456789012"}}, False),
+        ({"ArnLike": {"aws:PrincipalArn": "arn:aws:iam::123456789012:role/a"}}, False),
+    ],
+)
+def test_whose_principals_are_not_lets_everybody_else_in(condition: dict[str, Any], is_open: bool) -> None:
+    changes = {"News": {"Type": "AWS::SNS::Topic", "Properties": {}}, **topic_of(Condition=condition)}
+    assert (["HP-POL-007"] if is_open else []) == [one for one in rules_of(edited(slurm(), changes)) if one == "HP-POL-007"]
+
+
 @pytest.mark.parametrize(("over_tls", "rules"), [("true", [NEVER]), ("false", [])])
 def test_a_denial_is_not_of_everything(over_tls: str, rules: list[str]) -> None:
     statement = of_everybody(allow("sns:Publish", {"Ref": "News"}, Condition={"Bool": {"aws:SecureTransport": over_tls}}))
