@@ -18,6 +18,7 @@ from hyperpod_constructs.analysis.texts.slip import Slip, Slips, entries, mappin
 from hyperpod_constructs.analysis.texts.watched import Watched, watched
 from hyperpod_constructs.analysis.texts.writers import PUT, are_known
 from hyperpod_constructs.analysis.typo import typo_of
+from hyperpod_constructs.facts.metric_names import namespaces
 from hyperpod_constructs.facts.metric_ranges import OF_VALUES
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_float, as_int
@@ -28,6 +29,7 @@ _WRITES, _IN_LINES = re.compile(r"put_metric_data|PutMetricData"), re.compile(r"
 _RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
 _SECONDS: Mapping[str, int] = {"minute": 60, "hour": 3600, "day": 86_400}
 _VARIABLES = ("Environment", "Variables")
+_OF_AWS = "AWS/"
 _LEAST_PERIOD, _NO_UNIT = 60, "None"
 _FURTHER = 2
 """CloudWatch looks some periods further back than it evaluates, for values where some are missing."""
@@ -57,9 +59,12 @@ class Written:
 def written(alarm: Resource) -> Slips:
     """A metric of its own that an alarm asks for, and that nothing writes so."""
     asked = watched(alarm)
-    if asked is None or asked.namespace.startswith("AWS/"):
+    if asked is None:
         return
     space, name, found = asked.namespace, asked.name, own_metrics(alarm.template.model)
+    if space.startswith(_OF_AWS):
+        yield from _of_a_service(asked, found)
+        return
     here = [one for one in found if one.namespace in (space, None)]
     if any(None in (one.namespace, one.name) for one in here):
         return
@@ -81,6 +86,15 @@ def written(alarm: Resource) -> Slips:
         if near or (names and are_known(alarm.template.model, space)):
             message = f"nothing writes {name} into {space}{f'; the nearest is {near}' if near else meant(name, names)}"
             yield Slip(message, listed(sorted(names)), (*asked.path, "MetricName"), name, dead=True)
+
+
+def _of_a_service(asked: Watched, found: Iterable[Written]) -> Slips:
+    """A metric of a filter or a function that an alarm asks a service for, which has none of this name."""
+    space, writer = namespaces().get(asked.namespace), next((one for one in found if one.name == asked.name), None)
+    if writer is not None and space is not None and not space.whole and asked.name not in space.metrics:
+        own = writer.namespace or "a namespace of its own"
+        message = f"{writer.writer.logical_id} writes {asked.name} into {own}, and the alarm asks for it in {asked.namespace}"
+        yield Slip(message, own, (*asked.path, "Namespace"), asked.namespace, dead=True)
 
 
 def _variables(found: Iterable[Written]) -> Iterator[tuple[Resource, tuple[str, ...]]]:

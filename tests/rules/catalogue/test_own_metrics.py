@@ -109,6 +109,7 @@ BASE: Template = {
 }
 MISTAKES: list[tuple[str, Any, str]] = [
     ("Few/Namespace", "Team/Node", "Count writes NodeCount into Team/Nodes"),
+    ("Few/Namespace", "AWS/Lambda", "Count writes NodeCount into Team/Nodes, and the alarm asks for it in AWS/Lambda"),
     ("Few/MetricName", "NodesCount", "nothing writes NodesCount into Team/Nodes"),
     ("Few/Dimensions", REMOVED, "Count writes the metric with Cluster"),
     ("Often/State", "DISABLED", "Often is off, and never calls its targets"),
