@@ -68,6 +68,38 @@ FAILURES = ("dropped", "error", "fail", "fault", "reject", "throttl", "unhealthy
 Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-services-cloudwatch-metrics.html
 """
 
+GOOD_NAMES = ("free", "good", "healed", "noerror", "ready", "recovered", "resolved", "success", "withouterror")
+"""Parts of names, in small letters, by which a metric of one's own may count what goes well, such as `ErrorFreeRuns`."""
+
+LITTLE_IS_GOOD: Mapping[str, tuple[str, ...]] = {
+    "AWS/FSx": ("AgeOfOldestQueuedMessage", "StorageCapacityUtilization", "UsedStorageCapacity"),
+    "AWS/Kinesis": ("GetRecords.IteratorAgeMilliseconds",),
+    "AWS/Lambda": ("IteratorAge",),
+    "AWS/NATGateway": ("PacketsDropCount",),
+    "AWS/RDS": ("AuroraReplicaLag", "DiskQueueDepth", "ReplicaLag"),
+    "AWS/SQS": ("ApproximateAgeOfOldestMessage",),
+}
+MUCH_IS_GOOD: Mapping[str, tuple[str, ...]] = {
+    "AWS/CertificateManager": ("DaysToExpiry",),
+    "AWS/EC2": ("CPUCreditBalance", "EBSByteBalance%", "EBSIOBalance%"),
+    "AWS/EFS": ("BurstCreditBalance",),
+    "AWS/FSx": (
+        *("DiskThroughputBalance", "FileServerDiskIopsBalance", "FileServerDiskThroughputBalance", "FreeDataStorageCapacity"),
+        "FreeStorageCapacity",
+    ),
+    "AWS/RDS": (
+        *("BurstBalance", "CPUCreditBalance", "EBSByteBalance%", "EBSIOBalance%", "FreeLocalStorage", "FreeStorageSpace"),
+        "FreeableMemory",
+    ),
+    "CloudWatchSynthetics": ("SuccessPercent",),
+}
+"""Metrics of what is used up, waits or lags behind, and of what is left: an alarm is for the other side of its threshold.
+
+Sources: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/metrics-monitoring.html,
+https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html and
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html (as of 2026-11-29)
+"""
+
 GOOD_STATES: Mapping[str, tuple[str, ...]] = {
     "AWS/DX": ("ConnectionState",),
     "AWS/Route53": ("HealthCheckStatus",),

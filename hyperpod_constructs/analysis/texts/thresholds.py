@@ -16,12 +16,15 @@ from hyperpod_constructs.facts.metric_ranges import (
     BOUNDS,
     FAILURES,
     FREE,
+    GOOD_NAMES,
     GOOD_STATES,
     IN_BYTES,
     LEAST_BYTES,
     LEAST_MICROSECONDS,
     LEVELS,
+    LITTLE_IS_GOOD,
     MICROSECONDS,
+    MUCH_IS_GOOD,
     OF_VALUES,
     ONE_EACH,
     PARTS,
@@ -29,12 +32,15 @@ from hyperpod_constructs.facts.metric_ranges import (
 )
 from hyperpod_constructs.facts.metric_units import UNITS
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.model import Resource
-from hyperpod_constructs.templates.values import ABSENT, alternatives_of, as_float
+from hyperpod_constructs.templates.model import Resource, target_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, alternatives_of, as_float, as_items
 
 _ALARM = "AWS::CloudWatch::Alarm"
 _HUNDRED, _GIB = 100.0, 2**30
+_SCALING = "::ScalingPolicy"
+_OF_AWS = ("AWS/", "/aws/")
 _OPERATOR = "ComparisonOperator"
+_GREATER, _LESS = "GreaterThanThreshold, GreaterThanOrEqualToThreshold", "LessThanThreshold, LessThanOrEqualToThreshold"
 
 
 def threshold(alarm: Resource) -> Slips:
@@ -43,7 +49,7 @@ def threshold(alarm: Resource) -> Slips:
     space = namespaces().get(found.namespace) if found is not None else None
     if found is None or found.limit is None or space is None or found.name not in space.metrics:
         return
-    checks = (_below_nothing, _of_a_fraction, _of_another_unit, _above_all, _rings_when_well, _of_a_size)
+    checks = (_below_nothing, _of_a_fraction, _of_another_unit, _above_all, _rings_when_well, _of_a_size, _on_the_good_side)
     for check in checks:
         slips = [*check(alarm, found, operator)]
         if slips:
@@ -123,10 +129,32 @@ def _above_all(alarm: Resource, found: Watched, operator: str) -> Slips:
 
 def _rings_when_well(alarm: Resource, found: Watched, operator: str) -> Slips:
     """An alarm that rings while few things go wrong."""
-    counts_failures = any(word in found.name.lower() for word in FAILURES)
-    if counts_failures and operator.startswith("LessThan") and alarm.get("AlarmActions") not in (ABSENT, ()):
+    if _counts_failures(found.name) and operator.startswith("LessThan") and _tells_somebody(alarm):
         message = f"{found.name} counts what goes wrong: the alarm rings while it is less than {found.limit:g}"
-        yield Slip(message, "GreaterThanThreshold, GreaterThanOrEqualToThreshold", (_OPERATOR,), operator)
+        yield Slip(message, _GREATER, (_OPERATOR,), operator)
+
+
+def _counts_failures(name: str) -> bool:
+    return any(word in name.lower() for word in FAILURES)
+
+
+def _tells_somebody(alarm: Resource) -> bool:
+    """Whether an alarm has actions, and none that takes away what is too much: that is for the good side."""
+    actions = alarm.get("AlarmActions")
+    scaling = any(target_of(one).type.endswith(_SCALING) for one in as_items(actions) or () if isinstance(one, Reference))
+    return actions not in (ABSENT, ()) and not scaling
+
+
+def _on_the_good_side(alarm: Resource, found: Watched, operator: str) -> Slips:
+    """An alarm that rings while little is used up, or while much is left."""
+    if operator.startswith("LessThan") and found.name in LITTLE_IS_GOOD.get(found.namespace, ()):
+        says, allowed = f"little {found.name} is good: the alarm rings while it is less than", _GREATER
+    elif operator.startswith("GreaterThan") and found.name in MUCH_IS_GOOD.get(found.namespace, ()):
+        says, allowed = f"much {found.name} is good: the alarm rings while it is more than", _LESS
+    else:
+        return
+    if found.limit and _tells_somebody(alarm):
+        yield Slip(f"{says} {found.limit:g}", allowed, (_OPERATOR,), operator)
 
 
 def _of_a_size(alarm: Resource, found: Watched, operator: str) -> Slips:
@@ -146,7 +174,7 @@ def _of_a_size(alarm: Resource, found: Watched, operator: str) -> Slips:
         )
     elif limit < most / 2 and operator.startswith("GreaterThan"):
         message = f"{store.logical_id} has {most / _GIB:g} GiB: the alarm rings while more than {limit:g} bytes of them are free"
-        yield Slip(message, "LessThanThreshold, LessThanOrEqualToThreshold", (_OPERATOR,), operator)
+        yield Slip(message, _LESS, (_OPERATOR,), operator)
 
 
 JUDGES: Mapping[Language, Judge] = {}
@@ -164,6 +192,15 @@ def unit(alarm: Resource) -> Slips:
         )
 
 
+def _rings_for_few_of_its_own(alarm: Resource) -> Slips:
+    """An alarm on a metric of one's own that counts failures, which rings while there are few."""
+    found, operator = watched(alarm), known(alarm.get(_OPERATOR)) or ""
+    if found is None or found.limit is None or found.namespace in namespaces() or found.namespace.startswith(_OF_AWS):
+        return
+    if not any(word in found.name.lower() for word in GOOD_NAMES):
+        yield from _rings_when_well(alarm, found, operator)
+
+
 def _rings_for_good_states(alarm: Resource) -> Slips:
     """An alarm on a metric that is 1 while all is well, which rings then."""
     found, operator = watched(alarm), known(alarm.get(_OPERATOR)) or ""
@@ -176,18 +213,28 @@ def _rings_for_good_states(alarm: Resource) -> Slips:
 def _of_a_quotient(alarm: Resource) -> Slips:
     """A part of a whole, or a percentage, that is asked to be more than all, or to be a fraction."""
     found, operator = quotient(alarm), known(alarm.get(_OPERATOR)) or ""
-    if found is None or found[0].limit is None or not operator.startswith("Greater"):
+    if found is None or found[0].limit is None:
         return
     part, whole, most = found
     limit, of = part.limit or 0.0, PARTS.get(part.namespace, {}).get(whole.name, ())
     if part.namespace != whole.namespace or part.statistic != whole.statistic or part.name not in of:
         return
-    rare = any(word in part.name.lower() for word in FAILURES)
-    if most == _HUNDRED and 0 < limit < 1 and not rare:
+    if operator.startswith("LessThan"):
+        yield from _of_little(alarm, part, most)
+    elif operator.startswith("Greater") and most == _HUNDRED and 0 < limit < 1 and not _counts_failures(part.name):
         message = f"the expression is in percent, and the threshold is {limit:g}"
         yield _told(alarm, message, f"a percentage, such as {_HUNDRED * limit:g}")
-    elif _never_above(operator, limit, most):
+    elif operator.startswith("Greater") and _never_above(operator, limit, most):
         yield _told(alarm, f"{part.name} is a part of {whole.name}: the expression is never above {limit:g}", f"less than {most:g}")
+
+
+def _of_little(alarm: Resource, part: Watched, most: float) -> Slips:
+    """A quotient of failures that rings while there are few, or of what is used while that is less than half of it or more."""
+    limit = part.limit or 0.0
+    is_used = part.name in LITTLE_IS_GOOD.get(part.namespace, ()) and most / 2 <= limit <= most
+    if (is_used or _counts_failures(part.name)) and _tells_somebody(alarm):
+        message = f"little {part.name} is good: the alarm rings while it is less than {limit:g}"
+        yield Slip(message, _GREATER, (_OPERATOR,), known(alarm.get(_OPERATOR)))
 
 
 def _of_a_sum(alarm: Resource) -> Slips:
@@ -207,6 +254,7 @@ def _threshold_and_unit(alarm: Resource) -> Slips:
     yield from _of_a_quotient(alarm)
     yield from _of_a_sum(alarm)
     yield from _rings_for_good_states(alarm)
+    yield from _rings_for_few_of_its_own(alarm)
     yield from unit(alarm)
 
 

@@ -497,3 +497,51 @@ def test_a_wrong_namespace_in_code_is_one_finding() -> None:
     assert [one.message for one in found if one.rule.startswith("HP-TXT")] == [
         "Count writes NodeCount into Team/Others, and the alarm asks for it in Team/Nodes"
     ]
+
+
+def used_of_size(operator: str, threshold: float, used: str = "UsedStorageCapacity") -> Template:
+    def stat(name: str) -> dict[str, Any]:
+        metric = {"Namespace": "AWS/FSx", "MetricName": name, "Dimensions": [{"Name": "FileSystemId", "Value": "fs-1"}]}
+        return {"Metric": metric, "Stat": "Sum", "Period": 300}
+
+    metrics = [
+        {"Id": "full", "Expression": "100 * used / size"},
+        {"Id": "used", "ReturnData": False, "MetricStat": stat(used)},
+        {"Id": "size", "ReturnData": False, "MetricStat": stat("StorageCapacity")},
+    ]
+    asked = {"ComparisonOperator": operator, "Threshold": threshold, "EvaluationPeriods": 1}
+    return resource("AWS::CloudWatch::Alarm", Metrics=metrics, AlarmActions=["arn:aws:sns:us-west-2:123456789012:alerts"], **asked)
+
+
+LESS, MORE, STORE = "LessThanThreshold", "GreaterThanThreshold", ("FileSystemId", "fs-1")
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (alarm("AWS/FSx", "StorageCapacityUtilization", STORE, threshold=85), "little StorageCapacityUtilization is good"),
+        (alarm("AWS/FSx", "StorageCapacityUtilization", STORE, threshold=85, operator=MORE), None),
+        (alarm("AWS/SQS", "ApproximateAgeOfOldestMessage", ("QueueName", "q"), threshold=900), "little ApproximateAgeOf"),
+        (
+            alarm("AWS/RDS", "FreeableMemory", ("DBInstanceIdentifier", "d"), threshold=1 << 30, operator=MORE),
+            "much FreeableMemory",
+        ),
+        (alarm("AWS/RDS", "BurstBalance", ("DBInstanceIdentifier", "d"), threshold=20), None),
+        (alarm("Team/Nodes", "DroppedJobs", threshold=5), "DroppedJobs counts what goes wrong"),
+        (alarm("Team/Nodes", "ErrorFreeRuns", threshold=5), None),
+        (alarm("Team/Nodes", "Runs", threshold=5), None),
+        (used_of_size(LESS, 85), "little UsedStorageCapacity is good: the alarm rings while it is less than 85"),
+        (used_of_size(LESS, 5), None),
+        (used_of_size(MORE, 85), None),
+    ],
+)
+def test_an_alarm_is_for_the_bad_side(found: Template, message: str | None) -> None:
+    said = [one.message for one in findings({"Resources": {"A": found}}, rules="HP-TXT-003")]
+    assert [message in one for one in said] == [True] if message else said == []
+
+
+def test_an_alarm_that_scales_in_is_for_the_good_side() -> None:
+    few = alarm("AWS/SQS", "ApproximateAgeOfOldestMessage", ("QueueName", "q"), threshold=9)
+    few["Properties"]["AlarmActions"] = [{"Ref": "In"}]
+    policy = resource("AWS::ApplicationAutoScaling::ScalingPolicy", PolicyName="in", PolicyType="StepScaling", ScalingTargetId="a")
+    assert findings({"Resources": {"A": few, "In": policy}}, rules="HP-TXT-003") == []
