@@ -33,6 +33,7 @@ class Language(StrEnum):
     LOGS = "filter of logs"
     JSON = "JSON"
     POLICY = "policy in JSON"
+    IDENTITY = "policy of an identity in JSON"
     IMAGES = "rules for images"
     RULES = "rules of Prometheus"
     ALERTS = "definition of Alertmanager"
@@ -53,6 +54,9 @@ _MATCHES = "FilterCriteria/Filters/*/Pattern"
 _DATABASE = {"PreferredMaintenanceWindow": Language.WEEKLY, "PreferredBackupWindow": Language.DAILY}
 _CLUSTERED = {"PreferredMaintenanceWindow": Language.WEEKLY}
 _CACHE = {"PreferredMaintenanceWindow": Language.WEEKLY_HOUR, "SnapshotWindow": Language.DAILY}
+_POLICY = {"PolicyDocument": Language.POLICY}
+_OF_IDENTITY = {"PolicyDocument": Language.IDENTITY}
+_OF_IDENTITIES = {"Policies/*/PolicyDocument": Language.IDENTITY}
 _ACTIONS = dict.fromkeys(("AlarmActions/*", "OKActions/*", "InsufficientDataActions/*"), Language.ACTION)
 
 LANGUAGES: Mapping[str, Mapping[str, Language]] = {
@@ -84,14 +88,24 @@ LANGUAGES: Mapping[str, Mapping[str, Language]] = {
     "AWS::CloudWatch::Dashboard": {"DashboardBody": Language.DASHBOARD},
     "AWS::DocDB::DBCluster": _DATABASE,
     "AWS::DocDB::DBInstance": _CLUSTERED,
+    "AWS::EC2::VPCEndpoint": _POLICY,
     "AWS::ECR::Repository": {"LifecyclePolicy/LifecyclePolicyText": Language.IMAGES, "RepositoryPolicyText": Language.POLICY},
+    "AWS::EFS::FileSystem": {"FileSystemPolicy": Language.POLICY},
     "AWS::ElastiCache::CacheCluster": _CACHE,
     "AWS::ElastiCache::ReplicationGroup": _CACHE,
     "AWS::Events::Archive": {"EventPattern": Language.EVENTS},
     "AWS::Events::Rule": {"ScheduleExpression": Language.EVENT_SCHEDULE, "EventPattern": Language.EVENTS},
     "AWS::Glue::Crawler": {"Schedule/ScheduleExpression": Language.CRON},
     "AWS::Glue::Trigger": {"Schedule": Language.CRON},
+    "AWS::IAM::Group": _OF_IDENTITIES,
+    "AWS::IAM::GroupPolicy": _OF_IDENTITY,
+    "AWS::IAM::ManagedPolicy": _OF_IDENTITY,
+    "AWS::IAM::Policy": _OF_IDENTITY,
+    "AWS::IAM::Role": {"AssumeRolePolicyDocument": Language.POLICY, **_OF_IDENTITIES},
+    "AWS::IAM::RolePolicy": _OF_IDENTITY,
+    "AWS::IAM::User": _OF_IDENTITIES,
     "AWS::ImageBuilder::ImagePipeline": {"Schedule/TimeZone": Language.ZONE},
+    "AWS::KMS::Key": {"KeyPolicy": Language.POLICY},
     "AWS::Lambda::EventInvokeConfig": {
         "DestinationConfig/OnFailure/Destination": Language.RECEIVER,
         "DestinationConfig/OnSuccess/Destination": Language.RECEIVER,
@@ -111,7 +125,9 @@ LANGUAGES: Mapping[str, Mapping[str, Language]] = {
     "AWS::RDS::EventSubscription": {"SnsTopicArn": Language.TOPIC},
     "AWS::Redshift::Cluster": _CLUSTERED,
     "AWS::Route53::HostedZone": {"Name": Language.DOMAIN},
-    "AWS::SNS::TopicPolicy": {"Topics/*": Language.TOPIC},
+    "AWS::S3::BucketPolicy": _POLICY,
+    "AWS::SNS::TopicPolicy": {"Topics/*": Language.TOPIC, **_POLICY},
+    "AWS::SQS::QueuePolicy": _POLICY,
     "AWS::SSM::Association": {"ScheduleExpression": Language.SYSTEMS_MANAGER},
     "AWS::SSM::MaintenanceWindow": {"Schedule": Language.SYSTEMS_MANAGER, "ScheduleTimezone": Language.ZONE},
     "AWS::Scheduler::Schedule": {

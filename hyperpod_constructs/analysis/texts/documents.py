@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, from_yaml, known
@@ -21,6 +22,8 @@ from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_int
 
 _VERSIONS = ("2012-10-17", "2008-10-17")
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
+_ACTIONS, _PRINCIPALS = ("Action", "NotAction"), ("Principal", "NotPrincipal")
 _DOCUMENT_KEYS = ("Version", "Id", "Statement")
 _STATEMENT_KEYS = (
     "Sid",
@@ -42,18 +45,26 @@ def json_text(value: Value) -> Slips:
         yield data
 
 
-def policy_text(value: Value) -> Slips:
-    """The policy of a resource, as text in JSON."""
+def identity_text(value: Value) -> Slips:
+    """The policy of an identity, as text in JSON: whose it is, it does not say."""
+    return policy_text(value, needed=(_ACTIONS,))
+
+
+def policy_text(value: Value, needed: Pairs = (_ACTIONS, _PRINCIPALS)) -> Slips:
+    """The policy of a resource, as text in JSON.
+
+    :param needed: keys of a statement of which it has one.
+    """
     data = from_json(value) if isinstance(value, str | Text) else None
     if isinstance(data, Slip):
         yield data
     elif isinstance(data, Mapping):
-        yield from _policy(data)
+        yield from _policy(data, needed)
     elif data is not None:
         yield Slip(f"the policy is {quoted(data)}", "an object with Version and Statement")
 
 
-def _policy(data: Mapping[str, Value]) -> Slips:
+def _policy(data: Mapping[str, Value], needed: Pairs) -> Slips:
     yield from _names(data, _DOCUMENT_KEYS, "a policy")
     version = data.get("Version")
     if version is not None and version not in _VERSIONS and not _is_open(version):
@@ -63,15 +74,15 @@ def _policy(data: Mapping[str, Value]) -> Slips:
         yield Slip("the policy has no Statement", "a list of statements")
     for index, one in entries(statements if isinstance(statements, tuple) else (statements,)):
         if isinstance(one, Mapping):
-            yield from _statement(f"Statement/{index}", one)
+            yield from _statement(f"Statement/{index}", one, needed)
 
 
-def _statement(place: str, one: Mapping[str, Value]) -> Slips:
+def _statement(place: str, one: Mapping[str, Value], needed: Pairs) -> Slips:
     yield from _names(one, _STATEMENT_KEYS, place)
     effect = one.get("Effect")
     if effect not in ("Allow", "Deny") and not _is_open(effect):
         yield Slip(f"Effect of {place} is {quoted(effect)}", "Allow, Deny")
-    for name, other in (("Action", "NotAction"), ("Principal", "NotPrincipal")):
+    for name, other in needed:
         if name not in one and other not in one:
             yield Slip(f"{place} has no {name}", f"{name} or {other}")
 
@@ -280,6 +291,7 @@ def _image_rule(place: str, rule: Mapping[str, Value]) -> Slips:
 JUDGES: Mapping[Language, Judge] = {
     Language.JSON: json_text,
     Language.POLICY: policy_text,
+    Language.IDENTITY: identity_text,
     Language.IMAGES: image_rules,
 }
 WHOLES: Mapping[str, WholeJudge] = {

@@ -137,7 +137,7 @@ LANGUAGES_OF: Mapping[str, tuple[Language, ...]] = {
     ),
     "dashboards": (Language.DASHBOARD,),
     "dns": (Language.DOMAIN,),
-    "documents": (Language.JSON, Language.POLICY, Language.IMAGES),
+    "documents": (Language.JSON, Language.POLICY, Language.IDENTITY, Language.IMAGES),
     "event_patterns": (Language.EVENTS, Language.MESSAGES),
     "log_filters": (Language.LOGS,),
     "prometheus": (Language.RULES, Language.ALERTS),

@@ -129,8 +129,8 @@ def _without_bare_holes(text: str) -> str:
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
+    names = [name for name, _ in pairs if HOLE not in name]
+    if len({*names}) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise TemplateError(f"key {twice!r} is there twice")
     return found
