@@ -42,10 +42,14 @@ https://docs.aws.amazon.com/service-authorization/latest/reference/reference_pol
 """
 
 
-REQUIRED_CHOICES: Mapping[str, tuple[str, ...]] = {"sns:Publish": ("TopicArn", "TargetArn", "PhoneNumber")}
+REQUIRED_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "cloudwatch:PutMetricData": ("MetricData", "EntityMetricData"),
+    "sns:Publish": ("TopicArn", "TargetArn", "PhoneNumber"),
+}
 """Parameters of an action of which one is needed, which the models do not say.
 
-Source: https://docs.aws.amazon.com/sns/latest/api/API_Publish.html
+Sources: https://docs.aws.amazon.com/sns/latest/api/API_Publish.html and
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricData.html
 """
 
 

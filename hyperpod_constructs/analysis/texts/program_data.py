@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from hyperpod_constructs.analysis.data_forms import Data, Known, Lost, of_answer, read
 from hyperpod_constructs.analysis.schema.violation import listed, meant
+from hyperpod_constructs.analysis.texts.assignments import pairs
 from hyperpod_constructs.analysis.texts.guards import is_guard
 from hyperpod_constructs.analysis.texts.paged import paged_calls
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips
@@ -87,7 +88,7 @@ class _Reader:
         self._forms: dict[str, Known] = {}
         self._pages = paged_calls(tree, clients)
         self._times = Counter(_bound(tree))
-        once = (pair for one in ast.walk(tree) if isinstance(one, ast.Assign) for pair in _pairs(one))
+        once = (pair for one in ast.walk(tree) if isinstance(one, ast.Assign) for pair in pairs(one))
         self._values = {name: value for name, value in once if self._times[name] == 1}
 
     def set(self, name: str, form: Known) -> None:
@@ -100,7 +101,7 @@ class _Reader:
         for _ in range(_ROUNDS):
             for node in ast.walk(self._tree):
                 if isinstance(node, ast.Assign):
-                    for name, value in _pairs(node):
+                    for name, value in pairs(node):
                         self._take(name, self.form(value))
                 elif isinstance(node, ast.For | ast.comprehension) and isinstance(node.target, ast.Name):
                     items = self.form(node.iter)
@@ -170,17 +171,6 @@ class _Reader:
         made = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func) == "boto3.client"
         first = node.args[0] if made and isinstance(node, ast.Call) and node.args else None
         return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else None
-
-
-def _pairs(node: ast.Assign) -> Iterator[tuple[str, ast.expr]]:
-    """The names of an assignment, each with its value."""
-    for target in node.targets:
-        if isinstance(target, ast.Name):
-            yield target.id, node.value
-        elif isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple) and len(target.elts) == len(node.value.elts):
-            yield from (
-                (one.id, value) for one, value in zip(target.elts, node.value.elts, strict=True) if isinstance(one, ast.Name)
-            )
 
 
 def _bound(tree: ast.Module) -> Iterator[str]:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
 
 from hyperpod_constructs.analysis.schema.violation import listed, meant
+from hyperpod_constructs.analysis.texts.assignments import pairs
 from hyperpod_constructs.analysis.texts.environments import lacking_variables, reads_of_nothing, uses_of_nothing, variable
 from hyperpod_constructs.analysis.texts.library_names import unknown_library_names
 from hyperpod_constructs.analysis.texts.nested_kinds import KindOf, misfits_below
@@ -22,6 +23,7 @@ from hyperpod_constructs.analysis.texts.paged import paged_calls
 from hyperpod_constructs.analysis.texts.parameter_kinds import misfit
 from hyperpod_constructs.analysis.texts.reading import HOLE
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips
+from hyperpod_constructs.analysis.texts.unset_names import unset_names
 from hyperpod_constructs.facts.sdk_calls import REQUIRED_CHOICES, Operation, by_client, clients
 from hyperpod_constructs.facts.sdk_helpers import helpers_of
 from hyperpod_constructs.facts.sdk_inputs import inputs_of
@@ -64,6 +66,7 @@ def _of_code(tree: ast.Module, handler: str, variables: tuple[str, ...] | None) 
     return (
         *_unknown_names(tree),
         *unknown_library_names(tree),
+        *unset_names(tree),
         *_arguments(tree, handler),
         *_calls(tree, reads_of_nothing(tree, environment)),
         *uses_of_nothing(tree, environment),
@@ -127,20 +130,65 @@ def _calls(tree: ast.Module, nothing: Mapping[int, str]) -> Iterator[Slip]:
     :param nothing: expressions that give `None`, each with the variable that it reads in vain.
     """
     named = clients_in(tree)
-    pages, kind_of = paged_calls(tree, named), partial(_kind_of, names=_given_once(tree))
+    names, changed = _given_once(tree), set(_changed(tree))
+    pages, kind_of = paged_calls(tree, named), partial(_kind_of, names=names)
+    objects = {name: value for name, value in names.items() if name not in changed}
+    yield from _clients_as_data(tree, named)
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         made = _client_of(node)
         if made is not None and made not in clients():
             yield _slip(node, f"makes a client {made!r}, which boto3 does not have{meant(made, clients())}", "a client of boto3")
-        owner = node.func.value
-        service = named.get(owner.id) if isinstance(owner, ast.Name) else _client_of(owner)
+        service = _method_of(node, named)
         operations = None if service is None else by_client(service)
         if id(node) in pages:
-            yield from _parameters(node, node.func.attr, pages[id(node)], kind_of)
+            yield from _parameters(_opened(node, objects), node.func.attr, pages[id(node)], kind_of)
         elif service is not None and operations is not None:
-            yield from [*_call(node, node.func.attr, service, operations, kind_of)] or _given_nothing(node, nothing)
+            call = _opened(node, objects)
+            yield from [*_call(call, node.func.attr, service, operations, kind_of)] or _given_nothing(node, nothing)
+
+
+def _opened(node: ast.Call, objects: Mapping[str, ast.expr]) -> ast.Call:
+    """A call with the members of objects behind `**` as its parameters, where these are written out once."""
+    found: list[ast.keyword] = []
+    for one in node.keywords:
+        given = objects.get(one.value.id) if one.arg is None and isinstance(one.value, ast.Name) else one.value
+        keys = [key.value if isinstance(key, ast.Constant) else None for key in given.keys] if isinstance(given, ast.Dict) else []
+        if one.arg is None and isinstance(given, ast.Dict) and all(isinstance(key, str) for key in keys):
+            found += [ast.keyword(str(key), value) for key, value in zip(keys, given.values, strict=True)]
+        else:
+            found.append(one)
+    return ast.copy_location(ast.Call(node.func, node.args, found), node)
+
+
+def _changed(tree: ast.Module) -> Iterator[str]:
+    """The names of objects that get members, or whose methods are called, which may give them some."""
+    for node in ast.walk(tree):
+        owner = node.value if isinstance(node, ast.Attribute | ast.Subscript) else None
+        if isinstance(owner, ast.Name) and (
+            isinstance(node, ast.Attribute) or not isinstance(getattr(node, "ctx", None), ast.Load)
+        ):
+            yield owner.id
+
+
+def _clients_as_data(tree: ast.Module, named: Mapping[str, str]) -> Iterator[Slip]:
+    """A client where data is meant: it has no members, and no operation takes one."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in named:
+            yield _slip(
+                node, f"reads {ast.unparse(node)}, and {node.value.id} is a client", "data, such as an answer of the client"
+            )
+        service = _method_of(node, named)
+        for one in node.keywords if isinstance(node, ast.Call) and service else ():
+            if isinstance(one.value, ast.Name) and one.value.id in named and one.arg is not None:
+                yield _slip(one.value, f"gives {one.arg} the client {one.value.id}", "data, such as a text")
+
+
+def _method_of(node: ast.AST, named: Mapping[str, str]) -> str | None:
+    """The service of a call that a client makes."""
+    owner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    return named.get(owner.id) if isinstance(owner, ast.Name) else None if owner is None else _client_of(owner)
 
 
 def clients_in(tree: ast.Module) -> Mapping[str, str]:
@@ -152,10 +200,10 @@ def clients_in(tree: ast.Module) -> Mapping[str, str]:
             times[node.id] += 1
         elif isinstance(node, ast.arg):
             times[node.arg] += 1
-        elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            service = _client_of(node.value)
+        for name, value in pairs(node) if isinstance(node, ast.Assign) else ():
+            service = _client_of(value)
             if service is not None:
-                made.setdefault(node.targets[0].id, []).append(service)
+                made.setdefault(name, []).append(service)
     return {name: found[0] for name, found in made.items() if len(found) == times[name] and len(set(found)) == 1}
 
 
@@ -172,10 +220,8 @@ def _given_once(tree: ast.Module) -> Mapping[str, ast.expr]:
     """The values of names that nothing else has."""
     stored = Counter(one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load))
     stored += Counter(one.arg for one in ast.walk(tree) if isinstance(one, ast.arg))
-    given = (one for one in ast.walk(tree) if isinstance(one, ast.Assign) and len(one.targets) == 1)
-    return {
-        one.targets[0].id: one.value for one in given if isinstance(one.targets[0], ast.Name) and stored[one.targets[0].id] == 1
-    }
+    given = (pair for one in ast.walk(tree) if isinstance(one, ast.Assign) for pair in pairs(one))
+    return {name: value for name, value in given if stored[name] == 1}
 
 
 def _call(node: ast.Call, method: str, service: str, operations: Mapping[str, Operation], kind_of: KindOf) -> Iterator[Slip]:

@@ -457,3 +457,56 @@ def test_requests_for_custom_resources(old: str, new: str, message: str | None) 
         one.message for one in findings({"Resources": {"F": function(REQUESTED.replace(old, new)), "R": own}}, rules="HP-TXT-011")
     ]
     assert [message in one for one in said] == [True] if message else said == [], said
+
+
+GIVEN = """
+import boto3
+
+s3, watch = boto3.client("s3"), boto3.client("cloudwatch")
+events = boto3.client("events")
+seen = 0
+
+
+def handler(event, context):
+    global seen
+    seen += 1
+    words = event["words"]
+    long = [word for word in words if len(word) > 9]
+    place = {"Bucket": "b", "Key": "k"}
+    with open("/tmp/a") as file:
+        text = file.read()
+    for word in long:
+        last = word
+    client = boto3.client("s3")
+    client.put_object(Body=text, **place)
+    watch.put_metric_data(Namespace="a", MetricData=[{"MetricName": "b", "Value": len(long)}])
+    return count(last) if long else None
+
+
+def count(word):
+    return len(word)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("word in words if", "word in long if", "reads long, which has its value only behind it"),
+        ('place = {"Bucket": "b"', 'place = {"Bucket": place["a"]', "reads place, which has its value only behind it"),
+        ("    global seen\n", "", "reads seen, which has its value only behind it"),
+        ("text = file.read()", "text = text.strip()", "reads text, which has its value only behind it"),
+        ('"Key": "k"', '"Keys": "k"', "calls put_object without Key; the nearest is Keys"),
+        ('Namespace="a", MetricData=[{"MetricName": "b", "Value": len(long)}]', 'Namespace="a"', "calls put_metric_data without MetricData, EntityMetricData"),
+        ("Body=text", "Body=client", "gives Body the client client"),
+        ('event["words"]', 'events["words"]', "reads events['words'], and events is a client"),
+        ("    client = ", "    place.update(Keys=text)\n    client = ", None),
+        ('place = {"Bucket": "b", "Key": "k"}', 'place = {"Bucket": "b"}\n    place["Key"] = "k"', None),
+        ("last = word\n", "last = word\n        print(text, last)\n", None),
+        ("last = word\n", "if word != long[0]:\n            print(before)\n        before = last = word\n", None),
+        ("text = file.read()", "text = [text for text in file]", None),
+    ],
+)
+def test_names_have_a_value_and_calls_get_data(old: str, new: str, message: str | None) -> None:
+    assert found(GIVEN) == []
+    said = found(GIVEN.replace(old, new))
+    assert [message in one for one in said] == [True] if message else said == [], said
