@@ -137,3 +137,19 @@ def test_names_in_free_data_are_not_those_of_properties() -> None:
     things = "Chat: {Type: AWS::SageMaker::Endpoint, Properties: {EndpointConfigName: chat}},"
     model = model_of(f"{{Resources: {{{things} User: {{Type: AWS::Events::Rule, Properties: {{EventPattern: {pattern}}}}}}}}}")
     assert wrong_kinds(model) == ()
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "wrong"),
+    [
+        ("BucketName", "!Ref Storage", True),
+        ("Topic", "!Ref Storage", True),
+        ("StorageStack", "!Ref Storage", False),
+        ("BucketName", "!GetAtt Storage.Outputs.BucketName", False),
+        ("BucketName", "!Ref AWS::StackName", False),
+    ],
+)
+def test_a_nested_stack_takes_outputs_of_another(parameter: str, value: str, wrong: bool) -> None:
+    storage = "Storage: {Type: AWS::CloudFormation::Stack, Properties: {TemplateURL: https://a.s3.amazonaws.com/a.yaml}}"
+    user = f"User: {{Type: AWS::CloudFormation::Stack, Properties: {{TemplateURL: a, Parameters: {{{parameter}: {value}}}}}}}"
+    assert bool(wrong_kinds(model_of(f"{{Resources: {{{storage}, {user}}}}}"))) is wrong

@@ -30,7 +30,7 @@ _TOKEN = ReferenceKind(
     },
 )
 """What answers for a custom resource."""
-_BUCKET = "AWS::S3::Bucket"
+_BUCKET, _STACK = "AWS::S3::Bucket", "stack"
 _OF_BUCKETS = re.compile(r"s3://|arn:aws[a-z-]*:s3:::")
 _BETWEEN = re.compile(r"\s*[,;|\s]\s*")
 """What divides the items of a list in a text."""
@@ -148,6 +148,9 @@ def _given(reference: Reference) -> str:
 def _said(resource_type: str, path: Path, name: str, reference: Reference) -> tuple[str, str] | None:
     """What is wrong with a reference, and what is allowed: by the kind that the property takes, else by the schemas."""
     wanted, target = _TOKEN if name == "ServiceToken" else kind_of(resource_type, name), target_of(reference)
+    is_stack = target.type == NESTED_STACK and reference.attribute is None
+    if is_stack and resource_type == NESTED_STACK and path[:1] == ("Parameters",) and _STACK not in name.lower():
+        return ", which is the ARN of the stack", "an output of the stack, such as Outputs.Name"
     if wanted is not None:
         return ("", ": ".join(filter(None, (wanted.words, _sources(wanted))))) if _is_other(reference, wanted) else None
     if property_schema(target.type) is None:
