@@ -140,7 +140,7 @@ class Delivery:
             return False  # policies speak of log groups by their names
         by_default = not self.admissions and (self.facts.by_default or self._may_be_let_in or _has_acl(self.receiver))
         by_default = by_default or (self.facts.service == LOGGING and self.receiver.get("AccessControl") == LOGGING_ACL)
-        elsewhere = not any(one.sure for one in self.admissions) and _is_known_outside(self.receiver)
+        elsewhere = not any(one.sure for one in self.admissions) and _is_known_outside(self.receiver, self.sender)
         return self.receiver.template.model.complete and not self.admitting and not by_default and not elsewhere
 
     @property
@@ -315,11 +315,14 @@ def _may_allow(statement: Statement) -> bool:
     return statement.effect in ("Allow", "?")
 
 
-def _is_known_outside(receiver: Resource) -> bool:
-    """Whether a stack that is not in the input can name a receiver, and so hold its policy: by its chosen name, or an export."""
-    if any(receiver.get(name) is not ABSENT for name in _NAMES):
-        return True
+def _is_known_outside(receiver: Resource, sender: Resource) -> bool:
+    """Whether a stack that is not in the input can name a receiver, and so hold its policy: by its chosen name, or an export.
+
+    What is made beside its sender has its policy there too, unless an export says that others use it.
+    """
     template = receiver.template
+    if template is not sender.template and any(receiver.get(name) is not ABSENT for name in _NAMES):
+        return True
     return any(receiver in map(target_of, _references(template.output(name))) for _, name in template.exports())
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.analysis.deliveries import refused
+from hyperpod_constructs.templates.model import Model
 from tests.rules.catalogue.cases import REMOVED, Case, edited
 from tests.rules.catalogue.templates import Template, findings, rules_of
 from tests.rules.catalogue.test_refused_calls import ROOT, allow
@@ -266,7 +268,17 @@ def test_a_policy_may_be_in_a_stack_outside_the_input(outside: bool) -> None:
     output = {"Value": att("Queue"), **({"Export": {"Name": "queue"}} if outside else {})}
     named = edited(changed, {"Queue/QueueName": "uploads"})
     assert rules_of({**changed, "Outputs": {"Queue": output}}) == ([] if outside else ["HP-DLV-001"])
-    assert rules_of(named) == []
+    assert rules_of({**named, "Outputs": {"Queue": output}}) == ([] if outside else ["HP-DLV-001"])
+
+
+@pytest.mark.parametrize(("beside", "count"), [(True, 1), (False, 0)])
+def test_a_named_queue_beside_its_sender_has_its_policy_there(beside: bool, count: int) -> None:
+    arn = {"Fn::Sub": "arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:uploads"}
+    rule = {"ScheduleExpression": "rate(1 day)", "Targets": [{"Id": "a", "Arn": arn}]}
+    queue = {"Queue": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "uploads"}}}
+    sender = {"Rule": {"Type": "AWS::Events::Rule", "Properties": rule}}
+    templates = [{**queue, **sender}] if beside else [queue, sender]
+    assert len(refused(Model.of({f"{index}": {"Resources": one} for index, one in enumerate(templates)}))) == count
 
 
 def flow(destination: str, resource: str, **more: Any) -> Template:
