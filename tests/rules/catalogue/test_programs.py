@@ -496,7 +496,11 @@ def count(word):
         ("    global seen\n", "", "reads seen, which has its value only behind it"),
         ("text = file.read()", "text = text.strip()", "reads text, which has its value only behind it"),
         ('"Key": "k"', '"Keys": "k"', "calls put_object without Key; the nearest is Keys"),
-        ('Namespace="a", MetricData=[{"MetricName": "b", "Value": len(long)}]', 'Namespace="a"', "calls put_metric_data without MetricData, EntityMetricData"),
+        (
+            ', MetricData=[{"MetricName": "b", "Value": len(long)}]',
+            "",
+            "calls put_metric_data without MetricData, EntityMetricData",
+        ),
         ("Body=text", "Body=client", "gives Body the client client"),
         ('event["words"]', 'events["words"]', "reads events['words'], and events is a client"),
         ("    client = ", "    place.update(Keys=text)\n    client = ", None),
