@@ -199,10 +199,12 @@ def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _imports(tree: ast.Module) -> Slips:
-    """Packages that the runtime does not have, imported at the top of the code."""
+    """Packages that the runtime does not have, imported at the top of the code, before it looks anywhere else for packages."""
     import ast
 
     for node in tree.body:
+        if "sys.path." in ast.unparse(node):
+            return
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
         for name in names:

@@ -322,6 +322,7 @@ LOGS = {
 
 CODE = {
     "Python": function(HANDLER),
+    "Installs": function("import sys\nsys.path.insert(0, '/tmp/python')\nimport requests\ndef handler(e, c): pass\n"),
     "Below": function("try:\n    import requests\nexcept ImportError:\n    handler = print\n"),
     "Class": function("class index: pass\nfrom os import *\n", Handler="index.anything"),
     "Assigned": function("handler, other = print, print"),
