@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from hyperpod_constructs._support.placeholders import holds_placeholder
+from hyperpod_constructs.plan.spelling import joined
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, Template, target_of
 from hyperpod_constructs.templates.raw import Raw, walk
@@ -63,7 +64,7 @@ def same(old: Spelled, new: Spelled, key_of: Callable[[Resource], Key]) -> bool:
         return _agree(one, other)
     if not (_conditions_agree(old, new) and _mappings_agree(old, new)):
         return False
-    if old.raw == new.raw:
+    if joined(old.raw) == joined(new.raw):
         return _agree(one, other)
     return one == other and _names(old) == _names(new)
 

@@ -41,6 +41,9 @@ def test_the_same_template_is_no_change() -> None:
     assert (found.rows, found.notes, found.worst, found.exit_code) == ((), (), Effect.NO_INTERRUPTION, 0)
 
 
+NAME, REGION = {"Ref": "Name"}, {"Ref": "AWS::Region"}
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -49,6 +52,11 @@ def test_the_same_template_is_no_change() -> None:
         ({"Fn::Sub": "${Name}-a"}, {"Fn::Join": ["-", [{"Ref": "Name"}, "a"]]}),
         ({"Fn::Sub": "${AWS::Region}-a"}, {"Fn::Join": ["-", [{"Ref": "AWS::Region"}, "a"]]}),
         ({"Fn::GetAtt": "Role.Arn"}, {"Fn::GetAtt": ["Role", "Arn"]}),
+        ({"Fn::ImportValue": {"Fn::Sub": "${Name}-${AWS::Region}"}}, {"Fn::ImportValue": {"Fn::Join": ["-", [NAME, REGION]]}}),
+        (
+            {"Fn::Join": ["", ["${a}", {"Fn::ImportValue": "b"}, {"Fn::Join": ["/", ["", REGION]]}]]},
+            {"Fn::Sub": ["${!a}${Out}/${AWS::Region}", {"Out": {"Fn::ImportValue": "b"}}]},
+        ),
         (443, "443"),
         (True, "true"),
         ({"Fn::If": ["Never", "a", {"Ref": "AWS::NoValue"}]}, {"Ref": "AWS::NoValue"}),
@@ -73,6 +81,7 @@ def test_another_spelling_is_no_change(one: Any, other: Any) -> None:
         ({"Fn::Sub": "${AWS::Region}-a"}, {"Fn::Sub": "${AWS::AccountId}-a"}),
         ({"Fn::ImportValue": "a"}, {"Fn::ImportValue": "b"}),
         ({"Fn::ImportValue": "a"}, "a"),
+        ({"Fn::ImportValue": {"Fn::Sub": "${AWS::Region}-a"}}, {"Fn::ImportValue": {"Fn::Join": ["", [REGION, "a"]]}}),
         ("{{resolve:ssm:a}}", "{{resolve:ssm:b}}"),
     ],
 )
