@@ -7,16 +7,18 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from hyperpod_constructs.facts.raw_parts import mapping
 from hyperpod_constructs.plan.plan import PlanRow, plan
 from hyperpod_constructs.rules.checking import check
 from hyperpod_constructs.rules.finding import Finding
-from hyperpod_constructs.templates.model import load
+from hyperpod_constructs.templates.loading import documents_of
+from hyperpod_constructs.templates.model import Model, load
 from tests.unseen.cases import SETS, Mistake, Update, bases, edited, files_of, mistakes, templates_of, updates, variants, write
 
 
@@ -113,18 +115,26 @@ def _key(finding: Finding) -> tuple[str, str, str | None, str]:
 
 
 def _planned(update: Update, directory: Path) -> Planned:
-    old = _changed(write(edited(update.base, update.before), directory / "old"), update)
-    new = _changed(write(edited(update.base, update.edits), directory / "new"), update)
-    rows = [row for row in plan(load(old), load(new)).rows if row.resource == update.resource]
+    old = _stacks(_changed(write(edited(update.base, update.before), directory / "old"), update))
+    new = _stacks(_changed(write(edited(update.base, update.edits), directory / "new"), update))
+    rows = [row for row in plan(old, new).rows if row.resource in (update.resource, f"Outputs/{update.resource}")]
     return Planned(update, _worst(rows))
 
 
 def _changed(paths: Sequence[Path], update: Update) -> Sequence[Path]:
-    """The root of nested stacks, or the one file that the update changes."""
+    """The root of nested stacks, or the one file that the update changes; all files for an export, which others import."""
     if any(path.name == _ROOT for path in paths):
         return [path for path in paths if path.name == _ROOT]
     before, after = edited(update.base, update.before), edited(update.base, update.edits)
-    return [path for path in paths if before[path.name] != after[path.name]]
+    own = [path for path in paths if before[path.name] != after[path.name]]
+    return paths if any(update.resource in mapping(after[path.name].get("Outputs")) for path in own) else own
+
+
+def _stacks(paths: Sequence[Path]) -> Model:
+    """The templates of these files; several are paired by the names of their files."""
+    if len(paths) == 1:
+        return load(paths)
+    return Model([replace(document, name=Path(document.name).name) for document in documents_of(paths)])
 
 
 def _worst(rows: Iterable[PlanRow]) -> str:

@@ -82,3 +82,8 @@ def test_fails_for_an_unknown_mistake(capsys: pytest.CaptureFixture[str]) -> Non
     with pytest.raises(SystemExit):
         unseen.main(["--only", "two-controlers"])
     assert "'two-controlers' is not a mistake" in capsys.readouterr().err
+
+
+def test_an_update_of_an_export_is_judged_with_the_stacks_that_import_it(tmp_path: Path) -> None:
+    (planned,) = unseen.compare(tmp_path, [one for one in updates("sixth") if one.id == "export-renamed"])
+    assert planned.said == "refused"

@@ -125,8 +125,10 @@ def test_a_subnet_of_a_vpc_with_blocks_that_nobody_knows_is_believed() -> None:
 def test_one_of_two_subnets_under_a_condition_is_believed() -> None:
     template = edited(SLURM, {"More": subnet("10.0.0.0/25", Condition="Maybe")})
     template["Parameters"] = {"P": {"Type": "String"}}
-    template["Conditions"] = {"Maybe": {"Fn::Equals": [{"Ref": "P"}, "yes"]}}
+    template["Conditions"] = {"Maybe": {"Fn::Equals": [{"Ref": "AWS::StackName"}, "yes"]}}
     assert rules_of(template) == []
+    template["Conditions"] = {"Maybe": {"Fn::Equals": [{"Ref": "P"}, "yes"]}}
+    assert rules_of(template) == ["HP-BLK-002"]
 
 
 def test_a_subnet_of_another_stack_awaits_the_block_by_its_export() -> None:
