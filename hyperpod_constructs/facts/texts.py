@@ -64,7 +64,11 @@ LANGUAGES: Mapping[str, Mapping[str, Language]] = {
     "AWS::APS::ResourcePolicy": {"PolicyDocument": Language.POLICY},
     "AWS::APS::RuleGroupsNamespace": {"Data": Language.RULES},
     "AWS::APS::Scraper": {"ScrapeConfiguration/ConfigurationBlob": Language.SCRAPES},
-    "AWS::APS::Workspace": {"AlertManagerDefinition": Language.ALERTS, "LoggingConfiguration/LogGroupArn": Language.LOG_GROUP},
+    "AWS::APS::Workspace": {
+        "AlertManagerDefinition": Language.ALERTS,
+        "LoggingConfiguration/LogGroupArn": Language.LOG_GROUP,
+        "QueryLoggingConfiguration/Destinations/*/CloudWatchLogs/LogGroupArn": Language.LOG_GROUP,
+    },
     "AWS::ApplicationAutoScaling::ScalableTarget": {
         "ScheduledActions/*/Schedule": Language.SCHEDULE,
         "ScheduledActions/*/Timezone": Language.ZONE,

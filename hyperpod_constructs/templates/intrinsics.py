@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 from hyperpod_constructs._support.placeholders import known_parts
+from hyperpod_constructs.facts.arn_forms import FORMS
 from hyperpod_constructs.facts.regions import REGIONS
 from hyperpod_constructs.templates.parameters import compared
 from hyperpod_constructs.templates.raw import Raw, has_function
@@ -46,6 +47,8 @@ _DYNAMIC = re.compile(r"\{\{resolve:[^{}]*\}\}")
 _RESOLVE = "{{resolve:"
 _VARIABLE = re.compile(r"\$\{([^${}]*)\}")
 _REGION: tuple[Raw, ...] = ({"Ref": "AWS::Region"}, {"Fn::Sub": "${AWS::Region}"})
+_PLACES = re.compile(r"(\{\w+\})")
+"""What stands in the form of an ARN for something else."""
 _IN_NO_NAME = (",", ";", "|", " ")
 """Delimiters that no id, name or ARN of a resource has."""
 _GIVERS = ("AWS::CloudFormation::CustomResource", "AWS::CloudFormation::Stack", "AWS::SSM::Parameter", "Custom::")
@@ -262,6 +265,8 @@ def _pieces(text: Value, delimiter: str) -> Value:
     """The parts of a text between delimiters; references are split only where an id, a name or an ARN cannot have the delimiter."""
     if isinstance(text, str):
         return tuple(text.split(delimiter))
+    if isinstance(text, Reference) and delimiter not in _IN_NO_NAME:
+        return _without_end(text, delimiter)
     if not isinstance(text, Text | Reference) or delimiter not in _IN_NO_NAME or not all(map(_is_one, parts_of(text))):
         return UNKNOWN
     pieces: list[list[Part]] = [[]]
@@ -277,6 +282,17 @@ def _is_one(part: Part) -> bool:
     if isinstance(part, Reference):
         return part.attribute is None or not part.resource.type.startswith(_GIVERS)
     return isinstance(part, str)
+
+
+def _without_end(reference: Reference, end: str) -> Value:
+    """The two parts of an ARN that always ends so, as that of a log group ends with `:*`."""
+    form = FORMS.get(reference.resource.type)
+    if form is None or reference.attribute not in form.arns or None not in form.names or not form.form.endswith(end):
+        return UNKNOWN
+    whole = form.form.removesuffix(end).replace("arn:aws:", "arn:{partition}:").replace("{place}", "{region}:{account}")
+    parts = _PLACES.split(whole)
+    name = Reference(reference.resource)
+    return joined([name if part == "{name}" else UNKNOWN if _PLACES.fullmatch(part) else part for part in parts]), ""
 
 
 def _select(values: tuple[Value, ...]) -> Value:

@@ -207,3 +207,19 @@ def test_an_attribute_of_a_program_may_be_a_list_in_a_text(kind: str, count: int
     """
     found = by_id(model_of(text), "B").get("V")
     assert (len(found) if isinstance(found, tuple) else None) == count
+
+
+@pytest.mark.parametrize(
+    ("split", "shown_as"),
+    [
+        ("!Select [0, !Split [':*', !GetAtt Lines.Arn]]", "arn:${?}:logs:${?}:${?}:log-group:${Lines}"),
+        ("!Select [1, !Split [':*', !GetAtt Lines.Arn]]", ""),
+        ("!Select [0, !Split [':*', !GetAtt Files.Arn]]", None),
+        ("!Select [0, !Split [':', !GetAtt Lines.Arn]]", None),
+    ],
+)
+def test_an_arn_is_known_before_its_constant_end(split: str, shown_as: str | None) -> None:
+    model = model_of(f"""{{Resources: {{
+        Lines: {{Type: AWS::Logs::LogGroup}}, Files: {{Type: AWS::S3::Bucket}}, A: {{Type: T, Properties: {{A: {split}}}}}}}}}""")
+    value = by_id(model, "A").get("A")
+    assert (None if value is UNKNOWN else str(value)) == shown_as
