@@ -5,7 +5,7 @@ AWS publishes it in no chart repository. AWS's own templates install it from a p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -108,6 +108,13 @@ SUB_CHARTS = (
 Source: https://github.com/aws/sagemaker-hyperpod-cli/blob/main/helm_chart/HyperPodHelmChart/Chart.yaml
 """
 
+ADDONS: Mapping[str, str] = {"cert-manager": "cert-manager", "hyperpod-inference-operator": "amazon-sagemaker-hyperpod-inference"}
+"""The add-ons that install the same as a sub-chart, so that the second installation fails (as of 2026-11-29).
+
+Sources: https://docs.aws.amazon.com/eks/latest/userguide/community-addons.html and
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-setup.html
+"""
+
 AGENT_ACCOUNTS: Mapping[str, str] = {
     "ap-northeast-1": "533267052152",
     "ap-south-1": "011528288864",
@@ -206,6 +213,18 @@ def unserved_type(plugin: str, kind: str) -> str:
     return f"{plugin} of HyperPod's chart does not run on {kind}"
 
 
+@fixed_by("turn the plugin on, or install another one with the templates")
+def no_plugin(plugin: str, kind: str) -> str:
+    """A type with devices, and no plugin for them."""
+    return f"{plugin} of HyperPod's chart is off, and {kind} has devices that only it offers to pods"
+
+
+@fixed_by("turn the part of the chart off, or leave the add-on out")
+def installed_twice(part: str, addon: str) -> str:
+    """What the chart and an add-on install both."""
+    return f"{part} of HyperPod's chart is on, and the add-on {addon} installs the same"
+
+
 def turned_on(values: Mapping[str, Any], name: str) -> bool | None:
     """Whether an installation has a sub-chart; `None` where its value is not known.
 
@@ -233,6 +252,20 @@ def agent_mistake(values: Mapping[str, Any], own: str) -> Mistake | None:
 def plugins_mistake(values: Mapping[str, Any]) -> Mistake | None:
     """Two device plugins for the same GPUs."""
     return two_plugins() if turned_on(values, "gpu-operator") and turned_on(values, "nvidia-device-plugin") else None
+
+
+def switched_off(values: Mapping[str, Any], kind: InstanceType) -> tuple[str, Mistake] | None:
+    """The plugin for the accelerators of a type where the values turn it off, and nothing else in the chart offers them."""
+    accelerator = None if kind.accelerator is None else kind.accelerator.kind
+    plugin = {"gpu": "nvidia-device-plugin", "neuron": "neuron-device-plugin"}.get(accelerator or "")
+    other = accelerator == "gpu" and turned_on(values, "gpu-operator") is not False
+    off = plugin is not None and not other and turned_on(values, plugin) is False
+    return (plugin, no_plugin(plugin, kind.name)) if off and plugin is not None else None
+
+
+def addon_mistakes(values: Mapping[str, Any], addons: Collection[str]) -> Iterator[Mistake]:
+    """The parts of the chart that add-ons install too."""
+    return (installed_twice(part, addon) for part, addon in ADDONS.items() if addon in addons and turned_on(values, part))
 
 
 def namespace_mistake(values: Mapping[str, Any]) -> Mistake | None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from hyperpod_constructs.analysis.clusters import Cluster, given
 from hyperpod_constructs.analysis.embedded import parsed
 from hyperpod_constructs.analysis.governance import quotas
-from hyperpod_constructs.analysis.kubernetes import installs, joined
+from hyperpod_constructs.analysis.kubernetes import EksCluster, installs, is_foreign, joined
 from hyperpod_constructs.facts import chart as facts
 from hyperpod_constructs.facts.instance_types import instance_type, is_instance_type
 from hyperpod_constructs.facts.mistake import Mistake
@@ -17,6 +17,7 @@ from hyperpod_constructs.facts.quota_amounts import Allocation, unserved_partiti
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import shown
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _CHART = "https://github.com/aws/sagemaker-hyperpod-cli/tree/main/helm_chart/HyperPodHelmChart"
@@ -27,17 +28,18 @@ class Chart(NamedTuple):
 
     resource: Resource
     cluster: Cluster
+    eks: EksCluster
     values: Mapping[str, Any]
     path: tuple[str | int, ...] = ("Values",)
 
 
 def _charts(model: Model) -> Iterator[Chart]:
     for cluster, eks in joined(model):
-        for resource in eks.charts:
+        for resource in dict.fromkeys((*eks.charts, *eks.hyperpod_charts)):
             written = resource.get("Values")
             values = {} if given(written) is False else parsed(written)
             if installs(resource, "hyperpod") and isinstance(values, dict):
-                yield Chart(resource, cluster, values)
+                yield Chart(resource, cluster, eks, values)
 
 
 _chart_warning = partial(warning, on=_charts)
@@ -74,14 +76,16 @@ _chart_error = partial(error, on=_charts)
 
 @_chart_error(
     "HP-CHT-002",
-    title="one part of HyperPod's chart serves the GPUs",
-    why="two device plugins count each GPU twice, and pods get the same one",
+    title="one part of HyperPod's chart serves the GPUs, and no add-on installs the same",
+    why="two device plugins count each GPU twice, and pods get the same one; what is there already fails the installation",
     fix=facts.two_plugins.fix,
-    allowed="gpu-operator or nvidia-device-plugin",
+    allowed="gpu-operator or nvidia-device-plugin; a part of the chart or an add-on",
     source=_CHART,
 )
-def one_plugin_serves_gpus(chart: Chart) -> Mistake | None:
-    return facts.plugins_mistake(chart.values)
+def what_the_chart_installs_is_there_once(chart: Chart) -> Iterator[Mistake]:
+    plugins = facts.plugins_mistake(chart.values)
+    yield from () if plugins is None else (plugins,)
+    yield from facts.addon_mistakes(chart.values, chart.eks.addons)
 
 
 @_chart_error(
@@ -108,9 +112,17 @@ def the_agent_has_its_namespace(chart: Chart) -> Mistake | None:
 def plugins_serve_the_types(chart: Chart) -> Iterator[Mistake]:
     names = dict.fromkeys(name for group in chart.cluster.groups for name in group.type_names or ())
     for name in filter(is_instance_type, names):
-        mistake = facts.unserved(chart.values, instance_type(name))
-        if mistake is not None:
+        mistake, off = facts.unserved(chart.values, instance_type(name)), facts.switched_off(chart.values, instance_type(name))
+        if off is not None and not _may_come_otherwise(chart, off[0].partition("-")[0]):
+            yield off[1]
+        elif mistake is not None:
             yield mistake
+
+
+def _may_come_otherwise(chart: Chart, name: str) -> bool:
+    """Whether something else of the templates may install a plugin: Auto Mode, or what has its name in a custom resource."""
+    others = (one for one in chart.resource.template.model.resources() if is_foreign(one) and one is not chart.resource)
+    return chart.eks.is_automatic or any(name in str(shown(one.get())).lower() for one in others)
 
 
 @_chart_warning(

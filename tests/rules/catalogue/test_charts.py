@@ -47,11 +47,36 @@ DIVIDED = edited(
         },
     },
 )
+NO_GPUS = values(nvidia_device_plugin={"devicePlugin": {"enabled": False}})
+NO_NEURON = values(neuron_device_plugin={"devicePlugin": {"enabled": False}})
+CERTIFICATES = {
+    "Type": "AWS::EKS::Addon",
+    "DependsOn": "Cluster",
+    "Properties": {"AddonName": "cert-manager", "ClusterName": {"Ref": "Control"}},
+}
+OWN = {
+    "Type": "Custom::AWSCDK-EKS-HelmChart",
+    "Properties": {
+        **eks()["Resources"]["Chart"]["Properties"],
+        "Release": "nvidia",
+        "Chart": "nvidia-device-plugin",
+        "Values": "{}",
+    },
+}
 CASES = [
     Case("HP-CHT-002", eks(), OPERATOR, MIG),
     Case("HP-CHT-006", eks(), values(deep_health_check={"enabled": False}), values(deep_health_check={"enabled": True})),
     Case("HP-CHT-003", eks(), {TYPE: "ml.g4dn.xlarge"}, {TYPE: "ml.g4dn.xlarge", **LISTED}),
     Case("HP-CHT-003", eks(), {**LISTED, TYPE: "ml.g5.xlarge"}, {TYPE: "ml.g5.xlarge"}),
+    Case("HP-CHT-003", eks(), NO_GPUS, MIG),
+    Case("HP-CHT-003", eks(), {TYPE: "ml.trn2.48xlarge", **NO_NEURON}, NO_NEURON),
+    Case("HP-CHT-003", eks(), NO_GPUS, {**NO_GPUS, "Plugin": OWN}),
+    Case(
+        "HP-CHT-002",
+        eks(),
+        {**values(cert_manager={"enabled": True}), "Certificates": CERTIFICATES},
+        {"Certificates": CERTIFICATES},
+    ),
     Case("HP-CHT-004", DIVIDED, values(), {}),
 ]
 
