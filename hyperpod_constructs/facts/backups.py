@@ -6,6 +6,9 @@ https://docs.aws.amazon.com/aws-backup/latest/devguide/backup-feature-availabili
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 BACKED_UP = frozenset(
     {
         "AWS::CloudFormation::Stack",
@@ -37,4 +40,36 @@ DAYS_KEPT = (
 """The properties with the days that backups of databases and file systems are kept; 0 for none.
 
 Source: https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemOpenZFSConfiguration.html (as of 2026-11-27)
+"""
+
+
+class OwnBackups(NamedTuple):
+    """Backups that a resource makes each day by itself, during which AWS Backup starts none.
+
+    :param window: the place of their time of day: a window, or its start.
+    :param kept: the place of the days for which they are kept.
+    :param before: the minutes before the window in which AWS Backup starts none either.
+    """
+
+    window: tuple[str, ...]
+    kept: tuple[str, ...]
+    before: int = 0
+
+
+_FILE_SYSTEMS = ("LustreConfiguration", "OntapConfiguration", "OpenZFSConfiguration", "WindowsConfiguration")
+OWN_BACKUPS: Mapping[str, tuple[OwnBackups, ...]] = {
+    "AWS::FSx::FileSystem": tuple(
+        OwnBackups((one, "DailyAutomaticBackupStartTime"), (one, "AutomaticBackupRetentionDays")) for one in _FILE_SYSTEMS
+    ),
+    "AWS::RDS::DBInstance": (OwnBackups(("PreferredBackupWindow",), ("BackupRetentionPeriod",), before=60),),
+}
+"""By type; Aurora takes both at once (as of 2026-11-29).
+
+Sources: https://docs.aws.amazon.com/aws-backup/latest/devguide/plan-options-and-configuration.html and
+https://repost.aws/knowledge-center/backup-coordinates-pitr
+"""
+SHORTEST_WINDOW = 30
+"""Minutes of a window of which only the start is given.
+
+Source: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/using-backups.html
 """

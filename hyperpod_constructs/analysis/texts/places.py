@@ -58,6 +58,7 @@ PAGES: Mapping[Topic, str] = {
 MODULES: Mapping[str, Topic] = {
     "alarms": Topic.ALARM,
     "arns": Topic.NAME,
+    "backup_times": Topic.COMPANION,
     "builds": Topic.COMPANION,
     "callers": Topic.CODE,
     "cli_commands": Topic.SCRIPT,
@@ -168,6 +169,7 @@ _SCRIPTED = {
 
 TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "alarms": {"AWS::CloudWatch::Alarm": ""},
+    "backup_times": {"AWS::Backup::BackupPlan": "BackupPlan"},
     "builds": {
         "AWS::CodeBuild::Project": "Source",
         "AWS::ImageBuilder::Component": "Data",
