@@ -1,4 +1,4 @@
-"""Calls of AWS by state machines, schedules, code of functions and commands of builds, as the roles that these have.
+"""Calls of AWS by state machines, schedules, code of functions, builds and scripts, as the roles that these have.
 
 >>> [(one.resource.logical_id, one.task.actions) for one in api_called(model)]
 [('Curate', ('batch:SubmitJob',))]
@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from hyperpod_constructs.analysis.build_commands import PROJECT, Build, builds
-from hyperpod_constructs.analysis.cli_calls import cli_calls, lines_of
+from hyperpod_constructs.analysis.build_commands import PROJECT, builds
+from hyperpod_constructs.analysis.cli_calls import calls_in, cli_calls, lines_of
 from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.ends import End
@@ -19,6 +19,8 @@ from hyperpod_constructs.analysis.function_code import FUNCTION, OTHERS, CodeCal
 from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.role_calls import Called, arn_on, named_in
+from hyperpod_constructs.analysis.scripts import with_runners
+from hyperpod_constructs.analysis.shell import Run
 from hyperpod_constructs.analysis.state_machines import STATE_MACHINE, State, definition, states
 from hyperpod_constructs.facts.api_calls import (
     CONTEXT_OF,
@@ -53,6 +55,7 @@ _FREE = ("sts:GetCallerIdentity", "sts:GetSessionToken")
 """Actions that everybody may do."""
 _CODE_GUIDE = "https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html"
 _BUILDS_GUIDE = "https://docs.aws.amazon.com/codebuild/latest/userguide/setting-up-service-role.html"
+_SCRIPTS_GUIDE = "https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_use_switch-role-ec2.html"
 _IMAGES_GUIDE = "https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-push-iam.html"
 _STATES_GUIDE = "https://docs.aws.amazon.com/step-functions/latest/dg/service-integration-iam-templates.html"
 _SCHEDULES_GUIDE = "https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html"
@@ -96,6 +99,7 @@ def api_called(model: Model) -> Iterator[Called]:
         yield from code_calls(program)
     for project, build in builds(model):
         yield from _of_images(project, build)
+    yield from _of_scripts(model)
 
 
 def called_by(resource: Resource, role: Resource, call: ApiCall) -> Iterator[Called]:
@@ -223,7 +227,19 @@ def program_calls(program: Resource) -> tuple[CodeCall, ...]:
     return calls_of(program) if program.type == FUNCTION else cli_calls(program) if program.type == PROJECT else ()
 
 
-def _of_images(project: Resource, build: Build) -> Iterator[Called]:
+def _of_scripts(model: Model) -> Iterator[Called]:
+    """The calls in scripts of machines, nodes and containers, as the roles that these have."""
+    for script, runner in with_runners(model):
+        for one in calls_in(script.run, script.resource) if script.run is not None else ():
+            call = ApiCall(
+                one.operation.action, one.parameters, f"do what its script in {script.resource.logical_id} does", _SCRIPTS_GUIDE
+            )
+            if _is_known(one.operation):
+                for found in called_by(script.resource, runner.role, call):
+                    yield found._replace(user=found.user or runner.user, groups=() if found.user else runner.groups)
+
+
+def _of_images(project: Resource, build: Run) -> Iterator[Called]:
     """What a build needs of the repositories from which it pulls and to which it pushes."""
     role = resource_of(project.get("ServiceRole"), ROLE)
     for line in lines_of(build, "docker") if role is not None else ():

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from hyperpod_constructs.analysis.embedded import marked
-from hyperpod_constructs.analysis.shell import Command, Word, commands_of, plain, value_of, values_set, variables_set
+from hyperpod_constructs.analysis.shell import Run, run_of
+from hyperpod_constructs.analysis.shell_words import plain
 from hyperpod_constructs.facts.builds import BUILD_PHASES, FETCHING
 from hyperpod_constructs.templates.errors import TemplateError
 from hyperpod_constructs.templates.model import Model, Resource
@@ -23,25 +23,7 @@ _ELSEWHERE = ("amazonaws.com", "amazonaws.com.cn", ".aws", ".corp", ".internal",
 _OF_SECRETS = ("parameter-store", "secrets-manager")
 
 
-class Build(NamedTuple):
-    """What a build runs.
-
-    :param given: the variables that it finds when it starts.
-    :param set: the names of variables that its commands may set; a star for any.
-    :param values: the variables with those that its commands set.
-    """
-
-    commands: tuple[Command, ...]
-    given: Mapping[str, Value]
-    set: frozenset[str]
-    values: Mapping[str, Value]
-
-    def value(self, word: Word) -> Value:
-        """A word of a command."""
-        return value_of(word, self.values)
-
-
-def build_of(project: Resource) -> Build | None:
+def build_of(project: Resource) -> Run | None:
     """What a build runs; `None` if that is not known. Computed once."""
     return project.template.model.cached((build_of, project), lambda: _build(project))
 
@@ -56,7 +38,7 @@ def hosts_of(project: Resource) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one[1] for one in found if one is not None and not one[1].endswith(_ELSEWHERE)))
 
 
-def builds(model: Model) -> Iterator[tuple[Resource, Build]]:
+def builds(model: Model) -> Iterator[tuple[Resource, Run]]:
     """The builds of a model whose commands are known."""
     for project in model.resources(PROJECT):
         build = build_of(project)
@@ -70,15 +52,11 @@ def texts_of(project: Resource) -> tuple[str, ...]:
     return () if found is None else tuple(_written(found[0]))
 
 
-def _build(project: Resource) -> Build | None:
+def _build(project: Resource) -> Run | None:
     specification = _specification(project)
     data, marks = specification or ({}, {})
-    found = [commands_of(one) for one in _written(data)]
-    if specification is None or not found or None in found:
-        return None
-    commands = tuple(one for some in found for one in some or ())
-    given = {**_of_specification(data), **_of_project(project)}
-    return Build(commands, given, frozenset(variables_set(commands)), values_set(commands, {**marks, **given}))
+    texts = tuple(_written(data))
+    return run_of(texts, {**_of_specification(data), **_of_project(project)}, marks) if texts else None
 
 
 def _specification(project: Resource) -> tuple[Mapping[str, Value], Mapping[str, Part]] | None:

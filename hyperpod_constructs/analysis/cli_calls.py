@@ -1,6 +1,6 @@
-"""Calls of AWS by commands of its CLI in a build, as the role of the build.
+"""Calls of AWS by commands of its CLI in builds and scripts, as the role of what runs them.
 
-A build that gets other credentials than those of its role calls as somebody else.
+What gets other credentials than those of its role calls as somebody else.
 
 Sources: https://docs.aws.amazon.com/cli/latest/reference/s3/ and https://docs.aws.amazon.com/cli/latest/reference/eks/update-kubeconfig.html
 """
@@ -11,16 +11,19 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.arns import s3_place
-from hyperpod_constructs.analysis.build_commands import Build, build_of
+from hyperpod_constructs.analysis.build_commands import build_of
 from hyperpod_constructs.analysis.function_code import OTHERS, CodeCall
 from hyperpod_constructs.analysis.regions import region_of
-from hyperpod_constructs.analysis.shell import Command, Word, plain
-from hyperpod_constructs.facts.cli import CREDENTIALS, OF_COMMANDS, OF_STORAGE, SERVICES, WITHOUT_VALUE
+from hyperpod_constructs.analysis.shell import Run
+from hyperpod_constructs.analysis.shell_words import Command, Word, plain
+from hyperpod_constructs.facts.cli import CREDENTIALS, OF_COMMANDS, OF_STORAGE, REGIONS, SERVICES, WITHOUT_VALUE
 from hyperpod_constructs.facts.sdk_calls import by_client
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import UNKNOWN, Part, Value, as_str, joined, parts_of
 
 _AWS, _STORAGE = "aws", "s3"
+_AS_OTHERS = frozenset({"endpoint-url", "no-sign-request", "profile"})
+"""Options of calls to others, or as others."""
 
 
 class Line(NamedTuple):
@@ -38,12 +41,12 @@ class Line(NamedTuple):
         return plain(self.words[place]) if place < len(self.words) else ""
 
 
-def lines_of(build: Build, program: str, flags: frozenset[str] = WITHOUT_VALUE) -> Iterator[Line]:
-    """The commands of a program whose failure ends the build.
+def lines_of(run: Run, program: str, flags: frozenset[str] = WITHOUT_VALUE) -> Iterator[Line]:
+    """The commands of a program whose failure ends the run.
 
     :param flags: options without a value.
     """
-    return lines_in(build.commands, program, flags)
+    return lines_in(run.commands, program, flags)
 
 
 def lines_in(commands: tuple[Command, ...], program: str, flags: frozenset[str] = WITHOUT_VALUE) -> Iterator[Line]:
@@ -71,62 +74,65 @@ def _line(command: Command, flags: frozenset[str]) -> Line:
 
 def cli_calls(project: Resource) -> tuple[CodeCall, ...]:
     """The calls by the commands of a build; computed once."""
-    return project.template.model.cached((cli_calls, project), lambda: tuple(_cli_calls(project)))
-
-
-def _cli_calls(project: Resource) -> Iterator[CodeCall]:
     build = build_of(project)
-    if build is None or not {*build.given, *build.set}.isdisjoint(CREDENTIALS):
+    return project.template.model.cached((cli_calls, project), lambda: tuple(calls_in(build, project)) if build else ())
+
+
+def calls_in(run: Run, resource: Resource) -> Iterator[CodeCall]:
+    """The calls of a run for a resource, as its role."""
+    logs_in = any(line.word(0) == "configure" and line.word(2).startswith("aws_") for line in lines_of(run, _AWS))
+    if logs_in or not {*run.given, *run.set}.isdisjoint(CREDENTIALS):
         return
-    for line in lines_of(build, _AWS):
-        if "profile" in line.options or "endpoint-url" in line.options:
+    for line in lines_of(run, _AWS):
+        if not _AS_OTHERS.isdisjoint(line.options):
             continue
         if line.word(0) == _STORAGE:
-            yield from _of_storage(build, line)
+            yield from _of_storage(run, line)
         else:
-            yield from _of_line(build, line, own=_is_here(project, build, line))
+            yield from _of_line(run, line, own=_is_here(resource, run, line))
 
 
-def _is_here(project: Resource, build: Build, line: Line) -> bool:
+def _is_here(resource: Resource, run: Run, line: Line) -> bool:
     """Whether a command is for the region of its stack, as far as that is known."""
     given = line.options.get("region")
-    region = as_str(build.value(given)) if isinstance(given, tuple) else None
-    return region is None or region == region_of(project)
+    names = [run.values[name] for name in REGIONS if name in run.values]
+    region = as_str(run.value(given)) if isinstance(given, tuple) else as_str(names[0]) if names else None
+    return region is None or region == region_of(resource)
 
 
-def _of_line(build: Build, line: Line, *, own: bool) -> Iterator[CodeCall]:
+def _of_line(run: Run, line: Line, *, own: bool) -> Iterator[CodeCall]:
     service, name = OF_COMMANDS.get((line.word(0), line.word(1)), (line.word(0), line.word(1)))
     operation = (by_client(SERVICES.get(service, service)) or {}).get(name.replace("-", "").lower())
     if operation is not None:
-        given = {key.replace("-", ""): value for key, value in _given(build, line)}
+        given = {key.replace("-", ""): value for key, value in _given(run, line)}
         yield CodeCall(operation, given if own else {OTHERS: UNKNOWN})
 
 
-def _given(build: Build, line: Line) -> Iterator[tuple[str, Value]]:
+def _given(run: Run, line: Line) -> Iterator[tuple[str, Value]]:
     for name, word in line.options.items():
-        value = build.value(word) if isinstance(word, tuple) else UNKNOWN
+        value = run.value(word) if isinstance(word, tuple) else UNKNOWN
         yield (OTHERS if name.startswith("cli-input") else name), UNKNOWN if str(value).startswith(("file:", "[", "{")) else value
 
 
-def _of_storage(build: Build, line: Line) -> Iterator[CodeCall]:
+def _of_storage(run: Run, line: Line) -> Iterator[CodeCall]:
     """The calls of a command for objects: on the place from which it copies, and on that to which it does."""
     operations = by_client(_STORAGE) or {}
     whole = line.word(1) == "sync" or "recursive" in line.options
     for place, names in enumerate(OF_STORAGE.get(line.word(1), ()), start=2):
-        found = s3_place(build.value(line.words[place])) if place < len(line.words) else None
+        found = s3_place(run.value(line.words[place])) if place < len(line.words) else None
         for name in names if found is not None else ():
             if found is not None and (whole or not name.startswith("?")):
                 bucket, key = found
-                yield CodeCall(operations[name.lstrip("?")], {"bucket": bucket, "key": _key(build, line, key, whole=whole)})
+                yield CodeCall(operations[name.lstrip("?")], {"bucket": bucket, "key": _key(run, line, key, whole=whole)})
 
 
-def _key(build: Build, line: Line, key: Value, *, whole: bool) -> Value:
+def _key(run: Run, line: Line, key: Value, *, whole: bool) -> Value:
     """The key of an object; a folder takes the name of the file."""
     *_, last = parts_of(key)
     if whole:
         return joined([*parts_of(key), UNKNOWN])
     is_folder = key == "" or (isinstance(last, str) and last.endswith("/"))
-    return joined([*parts_of(key), *(_file(build.value(line.words[2])) if is_folder else ())])
+    return joined([*parts_of(key), *(_file(run.value(line.words[2])) if is_folder else ())])
 
 
 def _file(value: Value) -> tuple[Part, ...]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from hyperpod_constructs.analysis.build_commands import Build, builds
+from hyperpod_constructs.analysis.build_commands import builds
 from hyperpod_constructs.analysis.cli_calls import Line, lines_of
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters
+from hyperpod_constructs.analysis.shell import Run
 from hyperpod_constructs.facts.cli import CHANGING, HELM_FLAGS, INSTALLING
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import Value, as_str
@@ -22,7 +23,7 @@ class ClusterBuild(NamedTuple):
     """A build that works on a Kubernetes cluster."""
 
     project: Resource
-    build: Build
+    build: Run
     eks: EksCluster
 
     @property
@@ -54,7 +55,7 @@ def _found(model: Model) -> Iterator[ClusterBuild]:
             yield ClusterBuild(project, build, named[0])
 
 
-def _named(model: Model, build: Build) -> Iterator[EksCluster]:
+def _named(model: Model, build: Run) -> Iterator[EksCluster]:
     """The clusters whose settings a build fetches for its own role."""
     for line in lines_of(build, "aws"):
         name = line.options.get("name")

@@ -18,6 +18,7 @@ _MOST = 500
 _MARKS = tuple(map(chr, range(0xE200, 0xE200 + _MOST)))
 _MARKED = re.compile(f"([{_MARKS[0]}-{_MARKS[-1]}])")
 _LONGEST = 1 << 18
+_MOST_VALUES = 20_000
 _BETWEEN = re.compile(r"^---[ \t]*(?:#.*)?$", re.MULTILINE)
 _SCALAR = re.compile(r"-?\d+(\.\d+)?|true|false")
 
@@ -123,6 +124,17 @@ def _from_yaml(text: str) -> Any | None:
         return parsed_yaml(text)
     except TemplateError:
         return None
+
+
+def is_small(data: object) -> bool:
+    """Whether data has few enough values to be walked: aliases of YAML repeat whole branches."""
+    waiting, count = [data], 0
+    while waiting and count <= _MOST_VALUES:
+        value = waiting.pop()
+        count += 1
+        if isinstance(value, dict | list):
+            waiting.extend(value.values() if isinstance(value, dict) else value)
+    return count <= _MOST_VALUES
 
 
 def has_hole(value: object) -> bool:

@@ -343,6 +343,8 @@ def _place_of(one: Called, action: str) -> tuple[Context, Resource | None]:
     """The keys of a call that tell from where it comes, and the endpoint past which it goes, as far as they are known."""
     if one.inside:
         return from_program(one.resource, action)
+    if one.groups:
+        return from_nodes(one.groups, action)
     return from_outside() if one.resource.type in OUTSIDE and not one.user else {}, None
 
 

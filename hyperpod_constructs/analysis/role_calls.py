@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.arns import kind_of, s3_uri_arns
+from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.ends import End, ends
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.node_places import arn_at
@@ -35,6 +36,7 @@ class Called(NamedTuple):
     :param named: the resource of the model on which it works.
     :param user: who has the role, where that is not the resource.
     :param inside: whether the resource itself calls, from its place in the network.
+    :param groups: the groups of nodes that call.
     """
 
     resource: Resource
@@ -44,6 +46,7 @@ class Called(NamedTuple):
     named: Resource | None = None
     user: str = ""
     inside: bool = False
+    groups: tuple[Group, ...] = ()
 
     @property
     def tested(self) -> bool:

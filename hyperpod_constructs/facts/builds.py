@@ -50,6 +50,13 @@ Sources: https://docs.aws.amazon.com/codebuild/latest/userguide/build-env-ref-en
 https://github.com/aws/aws-codebuild-docker-images (as of 2026-11-29)
 """
 
+NOT_AT_BOOT = ("HOME",)
+"""Variables that systemd does not give to its services, such as those that run user data and scripts of nodes.
+
+Sources: https://www.freedesktop.org/software/systemd/man/latest/systemd.exec.html#Environment%20Variables%20in%20Spawned%20Processes
+and https://github.com/awslabs/awsome-distributed-ai/pull/874 (as of 2026-11-29)
+"""
+
 STARTERS = (
     "AWS::CodePipeline::Pipeline",
     "AWS::Events::Rule",

@@ -14,6 +14,12 @@ CREDENTIALS = frozenset({"*", "AWS_ACCESS_KEY_ID", "AWS_CONFIG_FILE", "AWS_PROFI
 Source: https://docs.aws.amazon.com/cli/latest/userguide/cli-configure-envvars.html
 """
 
+REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
+"""Variables with the region of a call; the first one wins.
+
+Source: https://docs.aws.amazon.com/cli/latest/userguide/cli-configure-envvars.html
+"""
+
 WITHOUT_VALUE = frozenset(
     {
         *("debug", "delete", "dryrun", "follow-symlinks", "no-cli-pager", "no-follow-symlinks", "no-paginate", "no-progress"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hyperpod_constructs.analysis.shell import commands_of, plain, variables_read
+from hyperpod_constructs.analysis.shell import commands_of, variables_read
+from hyperpod_constructs.analysis.shell_words import plain
 from tests.work import calls
 
 

@@ -1,4 +1,4 @@
-"""Commands of the AWS CLI in builds and in scripts of machines that it does not know, or with options that they do not take.
+"""Commands of the AWS CLI in builds and in scripts elsewhere that it does not know, or with options that they do not take.
 
 Sources: https://docs.aws.amazon.com/cli/latest/reference/ and
 https://docs.aws.amazon.com/cli/latest/reference/eks/update-kubeconfig.html
@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from hyperpod_constructs.analysis.build_commands import build_of
 from hyperpod_constructs.analysis.cli_calls import Line, lines_in
 from hyperpod_constructs.analysis.schema.violation import listed, nearest
-from hyperpod_constructs.analysis.shell import Command
-from hyperpod_constructs.analysis.texts.machine_scripts import of_scripts, scripts_of
+from hyperpod_constructs.analysis.scripts import Script
+from hyperpod_constructs.analysis.shell_words import Command
+from hyperpod_constructs.analysis.texts.machine_scripts import of_scripts
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.cli import KUBECONFIG, OF_ALL, OWN_COMMANDS, SERVICES
 from hyperpod_constructs.facts.sdk_calls import by_client, clients
@@ -38,10 +39,9 @@ def build(project: Resource) -> Slips:
         yield slip.below("Source", "BuildSpec")
 
 
-def machine(resource: Resource) -> Slips:
-    """The same of each script of a machine."""
-    for path, commands in scripts_of(resource):
-        yield from (slip.below(*path) for slip in list(_slips(commands))[:1])
+def of_script(script: Script) -> Slips:
+    """The same of a script elsewhere."""
+    return list(_slips(() if script.run is None else script.run.commands))[:1]
 
 
 def _slips(commands: tuple[Command, ...]) -> Iterator[Slip]:
@@ -91,4 +91,4 @@ def _hyphened(name: str) -> str:
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = of_scripts(build, machine)
+WHOLES: Mapping[str, WholeJudge] = of_scripts(build, of_script)

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from hyperpod_constructs.analysis.build_commands import Build, build_of
+from hyperpod_constructs.analysis.build_commands import build_of
 from hyperpod_constructs.analysis.cli_calls import Line, lines_of
 from hyperpod_constructs.analysis.cluster_builds import ClusterBuild, cluster_builds
 from hyperpod_constructs.analysis.schema.violation import listed, nearest
-from hyperpod_constructs.analysis.shell import plain
+from hyperpod_constructs.analysis.shell import Run
+from hyperpod_constructs.analysis.shell_words import plain
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.addons import namespaces
 from hyperpod_constructs.facts.builds import STARTERS
@@ -48,7 +49,7 @@ def build(project: Resource) -> Slips:
     yield from list(_slips(project, found, works, lines))[:1]
 
 
-def _slips(project: Resource, found: Build, works: ClusterBuild | None, lines: list[Line]) -> Slips:
+def _slips(project: Resource, found: Run, works: ClusterBuild | None, lines: list[Line]) -> Slips:
     yield from _without_settings(found)
     for line in lines:
         yield from _of_release(project, found, works, line)
@@ -57,7 +58,7 @@ def _slips(project: Resource, found: Build, works: ClusterBuild | None, lines: l
         yield from _of_repository(project, found, line)
 
 
-def _without_settings(found: Build) -> Slips:
+def _without_settings(found: Run) -> Slips:
     """A command for a cluster before any that says which one it is."""
     names = {one.name for one in found.commands}
     if not names.isdisjoint(_OWN_CLUSTERS) or "*" in found.set or "KUBECONFIG" in {*found.given, *found.set}:
@@ -72,7 +73,7 @@ def _without_settings(found: Build) -> Slips:
             return
 
 
-def _of_release(project: Resource, found: Build, works: ClusterBuild | None, line: Line) -> Slips:
+def _of_release(project: Resource, found: Run, works: ClusterBuild | None, line: Line) -> Slips:
     name, verb = line.word(1), line.word(0)
     if not name or _runs(found, "helm", *_ASKING):
         return
@@ -84,7 +85,7 @@ def _of_release(project: Resource, found: Build, works: ClusterBuild | None, lin
         yield Slip(says, f"helm upgrade --install {name}", _PATH, dead=True)
 
 
-def _runs(found: Build, program: str, *verbs: str) -> bool:
+def _runs(found: Run, program: str, *verbs: str) -> bool:
     """Whether a build runs one of some commands of a program, also where their failure does not count."""
     return any(one.name == program and plain(one.words[1]) in verbs for one in found.commands if len(one.words) > 1)
 
@@ -109,7 +110,7 @@ def _is_new(works: ClusterBuild | None) -> bool:
     return model.complete and works.eks.resource.exists is True and alone and not works.eks.charts
 
 
-def _of_namespace(found: Build, works: ClusterBuild | None, line: Line) -> Slips:
+def _of_namespace(found: Run, works: ClusterBuild | None, line: Line) -> Slips:
     word = line.options.get("namespace", line.options.get("n"))
     name = as_str(found.value(word)) if isinstance(word, tuple) else None
     if name is None or works is None or not _is_new(works) or "create-namespace" in line.options:
@@ -122,7 +123,7 @@ def _of_namespace(found: Build, works: ClusterBuild | None, line: Line) -> Slips
         yield Slip(says, f"--create-namespace, or one of {listed(OWN_NAMESPACES)}", _PATH, dead=True)
 
 
-def _of_chart(found: Build, line: Line) -> Slips:
+def _of_chart(found: Run, line: Line) -> Slips:
     """HyperPod's chart as it is in its repository: without the charts that it needs."""
     fetched = any(one.name == "git" and any("clone" in plain(word) for word in one.words) for one in found.commands)
     updated = _runs(found, "helm", *_DEPENDENCIES)
@@ -131,7 +132,7 @@ def _of_chart(found: Build, line: Line) -> Slips:
         yield Slip(says, f"helm dependency update {line.word(2)} before it", _PATH, dead=True)
 
 
-def _of_repository(project: Resource, found: Build, line: Line) -> Slips:
+def _of_repository(project: Resource, found: Run, line: Line) -> Slips:
     """A chart of a repository that no command adds."""
     name, slash, chart = line.word(2).partition("/")
     texts = [plain(word) for one in found.commands for word in (*one.words, *one.read)]

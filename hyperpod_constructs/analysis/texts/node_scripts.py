@@ -1,6 +1,7 @@
 """Scripts of nodes that stand in the templates, as properties of what uploads them: a shell can read them, and they end well.
 
-Where a group mounts file systems, its scripts look for these, at the paths that the group has.
+Where a group mounts file systems, its scripts look for these, at the paths that the group has. They run on each new node, and on
+each that takes the place of another: they neither delete what all nodes share nor stop the node.
 
 Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifecycle-best-practices-slurm.html
 """
@@ -8,36 +9,40 @@ Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifec
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from hyperpod_constructs.analysis.clusters import Group, clusters, given
 from hyperpod_constructs.analysis.schema.violation import Path, listed, meant
-from hyperpod_constructs.analysis.texts.reading import HOLE, spelled
-from hyperpod_constructs.analysis.texts.shell import is_shell, mistakes_in_script, read_script
+from hyperpod_constructs.analysis.scripts import Script, scripts_for
+from hyperpod_constructs.analysis.shell import Run
+from hyperpod_constructs.analysis.shell_words import Command, plain
+from hyperpod_constructs.analysis.texts import cli_commands, shell_variables
+from hyperpod_constructs.analysis.texts.shell import mistakes_in_script
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
-from hyperpod_constructs.analysis.uploads import key_of, uploads_of
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
-from hyperpod_constructs.templates.values import as_str, at, placed_leaves
+from hyperpod_constructs.templates.values import as_str, at
 
-_CLUSTER, _LIFE_CYCLE, _URI = "AWS::SageMaker::Cluster", "LifeCycleConfig", "SourceS3Uri"
-_LONGEST = 1 << 16
+_CLUSTER, _LIFE_CYCLE = "AWS::SageMaker::Cluster", "LifeCycleConfig"
 _PATHS: Mapping[str, str] = {"EbsVolumeConfig": "/opt/sagemaker", "FsxLustreConfig": "/fsx", "FsxOpenZfsConfig": "/home"}
+_SHARED = ("FsxLustreConfig", "FsxOpenZfsConfig")
 _OF_IMAGES = ("/", "/boot", "/dev", "/mnt", "/opt", "/proc", "/run", "/sys", "/tmp", "/var")
 """Mounts of the image of nodes, or below which programs mount."""
 _MOUNTING = ("mount", "mount.lustre", "/etc/fstab", "systemctl", "ansible-playbook", "bash", "sh", "source", ".", "python3")
 """Commands that may mount something, also by another script."""
-
-
-class NodeScript(NamedTuple):
-    """A script of a group.
-
-    :param path: its place in the properties of the resource that uploads it.
-    """
-
-    resource: Resource
-    path: Path
-    text: str
+_WHOLE = ("", "/", "/*", "/.", "/{*,.*}")
+"""What stands behind a folder in a word for all that is in it."""
+_HERE = ("*", ".", "./", "./*")
+_STOPS: Mapping[str, tuple[str, ...]] = {
+    "halt": (),
+    "init": ("0", "6"),
+    "poweroff": (),
+    "reboot": (),
+    "shutdown": ("now", "+0"),
+    "systemctl": ("halt", "poweroff", "reboot"),
+}
+"""Commands that stop a machine, with the words of which one says that they do so at once."""
+_FILTERS = ("-delete", "-depth", "-mindepth", "-maxdepth", "-mount", "-type", "-xdev")
+"""What `find` takes in a command that deletes all that it finds."""
 
 
 def scripts(cluster: Resource) -> Slips:
@@ -45,8 +50,8 @@ def scripts(cluster: Resource) -> Slips:
     said: set[tuple[Resource, Path]] = set()
     for one in clusters(cluster.template.model):
         for group in one.groups if one.resource is cluster else ():
-            for script in scripts_of(group):
-                found = [*mistakes_in_script(script.text), *_mounts(group, script)][:1]
+            for script in scripts_for(group):
+                found = list(_mistakes(group, script))[:1]
                 for says, allowed in found if (script.resource, script.path) not in said else ():
                     said.add((script.resource, script.path))
                     message = f"the script of instance group {group.label!r} in {script.resource.logical_id} {says}"
@@ -54,40 +59,81 @@ def scripts(cluster: Resource) -> Slips:
                     yield Slip(message, allowed, (*group.path, _LIFE_CYCLE), dead=True, beside=beside)
 
 
-def scripts_of(group: Group) -> Iterator[NodeScript]:
-    """The scripts for a shell among what is uploaded for a group."""
-    uri = group.get(_LIFE_CYCLE, _URI)
-    for upload in uploads_of(group.resource.template.model, uri):
-        key = upload.key
-        if key is None or key.startswith(f"{key_of(uri).strip('/')}/"):
-            for path, leaf in placed_leaves(upload.resource.get()):
-                text = spelled(leaf) or ""
-                if is_shell(text) and len(text) <= _LONGEST:
-                    yield NodeScript(upload.resource, path, text)
+def _mistakes(group: Group, script: Script) -> Iterator[tuple[str, str]]:
+    """What is wrong with a script, in words, and what is right."""
+    yield from mistakes_in_script(script.text)
+    for slip in (*shell_variables.of_script(script), *cli_commands.of_script(script)):
+        yield slip.message.removeprefix("the script "), slip.allowed
+    if script.run is not None:
+        yield from _mounts(group, script.run)
+        yield from _losses(group, script.run) if script.entry else ()
 
 
-def _mounts(group: Group, script: NodeScript) -> Iterator[tuple[str, str]]:
+def _mounts(group: Group, run: Run) -> Iterator[tuple[str, str]]:
     """A mount that a script asks for, and that no node of the group has."""
     mounts = [*mount_paths(group)]
-    commands = read_script(script.text).commands
-    mounted_otherwise = any(word in _MOUNTING for _, words in commands for word in words)
-    if len(mounts) < 2 or None in mounts or mounted_otherwise:
+    mounted_otherwise = any(one.name in _MOUNTING or _texts(one, run)[:1] == [name] for one in run.commands for name in _MOUNTING)
+    written = any(text == "/etc/fstab" for one in run.commands for text in _texts(one, run))
+    if len(mounts) < 2 or None in mounts or mounted_otherwise or written:
         return
     known = [one for one in mounts if one is not None]
-    for line, words in commands:
-        place = words[-1].rstrip("/") or "/"
-        asks = "mountpoint" in words[:-1] and words[-1].startswith("/") and HOLE not in place
-        if asks and place not in mounts and not _may_have(place):
-            yield f"asks in line {line} whether {place} is mounted, which its nodes do not have{meant(place, known)}", listed(known)
+    for one in run.commands:
+        *_, place = ["", *_texts(one, run)]
+        place = place.rstrip("/") or place
+        if one.name == "mountpoint" and place.startswith("/") and place not in mounts and not _may_have(place):
+            yield (
+                f"asks in line {one.line} whether {place} is mounted, which its nodes do not have{meant(place, known)}",
+                listed(known),
+            )
+
+
+def _losses(group: Group, run: Run) -> Iterator[tuple[str, str]]:
+    """What a script surely does to the node or to what all nodes share."""
+    shared, here = {path for kind in _SHARED for path in _paths_of(group, kind) if path is not None}, ""
+    for one in (one for one in run.commands if one.alone):
+        texts = _texts(one, run)
+        here = texts[1] if one.name == "cd" and len(texts) == 2 else here
+        for place in sorted(shared):
+            if _deletes(one.name, [f"{here}/{text.removeprefix('./')}" if text in _HERE else text for text in texts], place):
+                yield (
+                    f"deletes in line {one.line} all that is in {place}, which all nodes share",
+                    "to delete what is the node's own",
+                )
+        if _stops(one.name, texts):
+            yield f"stops its node in line {one.line} before it has ended", "a script that ends while its node runs"
+
+
+def _texts(command: Command, run: Run) -> list[str]:
+    """The words of a command, empty where they are not known."""
+    return [as_str(run.value(word)) or plain(word) for word in command.words]
+
+
+def _deletes(name: str, texts: list[str], place: str) -> bool:
+    """Whether a command deletes all that is in a folder."""
+    options = [text for text in texts[1:] if text.startswith("-")]
+    named = any(text.startswith(place) and text[len(place) :] in _WHOLE for text in texts[1:])
+    if name == "find":
+        return named and "-delete" in options and all(option in _FILTERS for option in options)
+    recursive = any(option == "--recursive" or (not option.startswith("--") and {*option} & {*"rR"}) for option in options)
+    return name == "rm" and named and recursive
+
+
+def _stops(name: str, texts: list[str]) -> bool:
+    wanted = _STOPS.get(name)
+    return wanted is not None and (not wanted or any(text in wanted for text in texts[1:]))
 
 
 def mount_paths(group: Group) -> Iterator[str | None]:
     """Where the nodes of a group have file systems; `None` for a place that is not known."""
     yield _PATHS["EbsVolumeConfig"]
-    for kind, usual in _PATHS.items():
-        for _, volume in group.storage(kind):
-            path = at(volume, "MountPath")
-            yield usual if given(path) is False else as_str(path)
+    for kind in _PATHS:
+        yield from _paths_of(group, kind)
+
+
+def _paths_of(group: Group, kind: str) -> Iterator[str | None]:
+    for _, volume in group.storage(kind):
+        path = at(volume, "MountPath")
+        yield _PATHS[kind] if given(path) is False else as_str(path)
 
 
 def _may_have(place: str) -> bool:

@@ -109,7 +109,6 @@ MODULES: Mapping[str, Topic] = {
     "state_data": Topic.DOCUMENT,
     "service_logs": Topic.LOGS,
     "source_filters": Topic.PATTERN,
-    "shell_documents": Topic.SCRIPT,
     "shell_variables": Topic.SCRIPT,
     "stack_sets": Topic.DOCUMENT,
     "storage": Topic.COMPANION,
@@ -118,6 +117,7 @@ MODULES: Mapping[str, Topic] = {
     "table_keys": Topic.CODE,
     "thresholds": Topic.ALARM,
     "trail_names": Topic.LOGS,
+    "unread_scripts": Topic.SCRIPT,
     "user_data": Topic.SCRIPT,
     "waits": Topic.CODE,
 }
@@ -166,6 +166,15 @@ _SCRIPTED = {
     "AWS::SageMaker::StudioLifecycleConfig": "",
 }
 """Types with scripts that a machine runs when it starts."""
+_WITH_SCRIPTS = {
+    "AWS::Batch::JobDefinition": "ContainerProperties",
+    "AWS::CodeBuild::Project": "Source",
+    "AWS::ECS::TaskDefinition": "ContainerDefinitions",
+    "AWS::SSM::Association": "Parameters",
+    "AWS::SSM::Document": "Content",
+    **_SCRIPTED,
+}
+"""Types with scripts of a shell."""
 
 TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "alarms": {"AWS::CloudWatch::Alarm": ""},
@@ -176,7 +185,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::ImageBuilder::ImagePipeline": "ImageRecipeArn",
     },
     "callers": {"AWS::Lambda::Function": "ReservedConcurrentExecutions"},
-    "cli_commands": {"AWS::CodeBuild::Project": "Source", **_SCRIPTED},
+    "cli_commands": _WITH_SCRIPTS,
     "code": {"AWS::Lambda::Function": "Runtime"},
     "script_answers": {"AWS::Lambda::Function": "Code"},
     "companions": {
@@ -322,8 +331,8 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     },
     "source_filters": {"AWS::Lambda::EventSourceMapping": "EventSourceArn", "AWS::Pipes::Pipe": "SourceParameters"},
     "table_keys": {"AWS::Lambda::Function": "Runtime", "AWS::StepFunctions::StateMachine": ""},
-    "shell_documents": {"AWS::CodeBuild::Project": "Source", **_SCRIPTED},
-    "shell_variables": {"AWS::CodeBuild::Project": "Source", **_SCRIPTED},
+    "unread_scripts": _WITH_SCRIPTS,
+    "shell_variables": _WITH_SCRIPTS,
     "stack_sets": {"AWS::CloudFormation::StackSet": "TemplateBody"},
     "storage": {
         "AWS::Backup::BackupPlan": "BackupPlan",

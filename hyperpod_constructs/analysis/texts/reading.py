@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
+from hyperpod_constructs.analysis.embedded import is_small
 from hyperpod_constructs.analysis.schema.violation import quoted
 from hyperpod_constructs.analysis.texts.slip import Slip
 from hyperpod_constructs.templates.errors import TemplateError
@@ -15,7 +16,6 @@ HOLE = "\ufffc"
 
 LONGEST = 1 << 17
 """Longer texts are believed."""
-_MOST_VALUES = 20_000
 _DEEPEST = 20
 
 
@@ -88,20 +88,9 @@ def from_yaml(value: Value) -> Value | Slip:
         return None
     try:
         data = parsed(text)
-        return frozen(data) if _is_small(data) else None
+        return frozen(data) if is_small(data) else None
     except TemplateError as error:
         return None if _may_be_filled(text) else Slip(f"the text {error}", "a text in YAML")
-
-
-def _is_small(data: object) -> bool:
-    """Whether data has few enough values to be walked: aliases of YAML repeat whole branches."""
-    waiting, count = [data], 0
-    while waiting and count <= _MOST_VALUES:
-        value = waiting.pop()
-        count += 1
-        if isinstance(value, dict | list):
-            waiting.extend(value.values() if isinstance(value, dict) else value)
-    return count <= _MOST_VALUES
 
 
 def _may_be_filled(text: str) -> bool:

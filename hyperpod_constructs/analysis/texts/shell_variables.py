@@ -1,4 +1,4 @@
-"""Variables that the commands of builds and of scripts on machines take, and that nobody sets: a shell takes nothing for them.
+"""Variables that the commands of builds and of scripts elsewhere take, and that nobody sets: a shell takes nothing for them.
 
 Sources: https://docs.aws.amazon.com/codebuild/latest/userguide/build-env-ref-env-vars.html and
 https://www.gnu.org/software/bash/manual/bash.html#Shell-Parameter-Expansion
@@ -11,10 +11,12 @@ from collections.abc import Mapping
 from hyperpod_constructs.analysis.build_commands import build_of
 from hyperpod_constructs.analysis.embedded import is_mark
 from hyperpod_constructs.analysis.schema.violation import listed, nearest
-from hyperpod_constructs.analysis.shell import Command, variables_read, variables_set
-from hyperpod_constructs.analysis.texts.machine_scripts import of_scripts, scripts_of
+from hyperpod_constructs.analysis.scripts import Home, Script
+from hyperpod_constructs.analysis.shell import variables_read
+from hyperpod_constructs.analysis.shell_words import Command
+from hyperpod_constructs.analysis.texts.machine_scripts import of_scripts
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
-from hyperpod_constructs.facts.builds import OF_IMAGES, STARTERS
+from hyperpod_constructs.facts.builds import NOT_AT_BOOT, OF_IMAGES, STARTERS
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource
@@ -72,18 +74,27 @@ def _has_code(starter: Resource) -> bool:
     return starter.type != "AWS::Lambda::Function" or isinstance(starter.get("Code", "ZipFile"), str | Text)
 
 
-def machine(resource: Resource) -> Slips:
-    """The variables of each script that a machine runs when it starts."""
-    for path, commands in scripts_of(resource):
-        for name in _lacking(commands)[:1]:
-            message = f"the script takes the variable {name}, which it does not set"
-            yield Slip(message, f"{name}=… before it, or ${{{name}:-}}", path, dead=True)
+def of_script(script: Script) -> Slips:
+    """The variables of a script elsewhere; where an image may set some, one that another name is meant for."""
+    run = script.run
+    lacking = [] if run is None or "*" in run.set else [one for one in _read(run.commands) if one not in {*run.set, *run.given}]
+    used = {one.name for one in variables_read(run.commands)} if run is not None else set()
+    for name in lacking:
+        near = next((one for one in script.given if one not in used and _is_like(one, name)), None)
+        if name in NOT_AT_BOOT and script.home is Home.BOOT:
+            yield _slip(name, "which nothing sets before somebody logs in")
+        elif near is not None:
+            yield _slip(name, f"which nobody sets; {near} is set, and no command takes it")
+        elif script.home is not Home.CONTAINER and not _is_of_image(name):
+            yield _slip(name, "which it does not set")
+        else:
+            continue
+        return
 
 
-def _lacking(commands: tuple[Command, ...]) -> list[str]:
-    known = set(variables_set(commands))
-    return [] if "*" in known else [one for one in _read(commands) if one not in known and not _is_of_image(one)]
+def _slip(name: str, why: str) -> Slip:
+    return Slip(f"the script takes the variable {name}, {why}", f"{name}=… before it, or ${{{name}:-}}", dead=True)
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = of_scripts(build, machine)
+WHOLES: Mapping[str, WholeJudge] = of_scripts(build, of_script)

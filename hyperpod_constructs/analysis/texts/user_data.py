@@ -14,7 +14,6 @@ from collections.abc import Mapping
 
 from hyperpod_constructs.analysis.schema.violation import quoted
 from hyperpod_constructs.analysis.texts.reading import HOLE, spelled
-from hyperpod_constructs.analysis.texts.shell import is_shell, mistakes_in_script
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
@@ -98,9 +97,6 @@ def _plain(value: Value, what: str) -> Slips:
         )
     elif text.startswith("#!") and not re.match(r"#!\s*/\S", text) and HOLE not in first:
         yield Slip(f"{what} begins with {quoted(first[:60])}, which names no program", allowed, dead=True)
-    elif is_shell(text):
-        for says, right in mistakes_in_script(text):
-            yield Slip(f"{what} {says}", right, dead=True)
 
 
 def instance(resource: Resource) -> Slips:
