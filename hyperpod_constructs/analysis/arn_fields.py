@@ -1,21 +1,27 @@
-"""Patterns of statements with a region or an account where the ARNs of their type have none, or without one: they are for nothing.
+"""Patterns of statements that no ARN fits: for a region or an account in it, for a name that is an id, or for another value in it.
 
 Source: https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
 from hyperpod_constructs.analysis.arns import Arn
 from hyperpod_constructs.analysis.policy_document import Statement
-from hyperpod_constructs.facts.arn_forms import FORMS
+from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
+from hyperpod_constructs.facts.arn_names import NAMES
 from hyperpod_constructs.templates.dependencies import references
-from hyperpod_constructs.templates.values import Value, shown
+from hyperpod_constructs.templates.model import target_of
+from hyperpod_constructs.templates.values import Reference, Value, parts_of, shown
 
 _FIELDS: Mapping[int, str] = {3: "region", 4: "account"}
 _HOLE = "\0"
+_WILD = re.compile(rf"[*?{_HOLE}]")
+_ADDRESSES = frozenset({("AWS::ECR::Repository", "RepositoryUri"), ("AWS::SQS::Queue", None), ("AWS::SQS::Queue", "QueueUrl")})
+"""Types with the attributes that are addresses."""
 _OF_AWS = ("ssm",)
 """Services with things of AWS itself, whose ARNs have no account."""
 _S3 = "s3"
@@ -25,7 +31,7 @@ _S3 = "s3"
 def misplaced_fields(statement: Statement) -> Iterator[str]:
     """The patterns of a statement that no ARN fits for its region or its account, in words."""
     for pattern in () if statement.excludes_resources else statement.resources:
-        wrong = _wrong_field(pattern)
+        wrong = _wrong_field(pattern) or _wrong_value(pattern) or _wrong_name(pattern)
         if wrong is not None:
             yield f"{shown(pattern)!r} {wrong}"
 
@@ -42,6 +48,36 @@ def _wrong_field(pattern: Value) -> str | None:
             return f"has no {name}, and the ARN of an {type_} has one"
         if not has and given.strip("*"):
             return f"has a {name}, and the ARN of an {type_} has none"
+    return None
+
+
+def _wrong_value(pattern: Value) -> str | None:
+    """A reference behind the beginning of an ARN that gives an ARN, or no name."""
+    first, *others = parts_of(pattern)
+    if not isinstance(first, str) or not first.startswith("arn:"):
+        return None
+    for one in others:
+        form = FORMS.get(target_of(one).type, ArnForm()) if isinstance(one, Reference) else ArnForm()
+        if isinstance(one, Reference) and one.attribute in form.arns - form.names:
+            return f"has an ARN in the place of a name: {one!r}"
+        if isinstance(one, Reference) and (target_of(one).type, one.attribute) in _ADDRESSES:
+            return f"has an address in the place of a name: {one!r}"
+    return None
+
+
+def _wrong_name(pattern: Value) -> str | None:
+    """A name that nothing of the type has, as far as its characters are known."""
+    text = "".join(part if isinstance(part, str) else _HOLE for part in parts_of(pattern))
+    fields = text.split(":", 5)
+    if len(fields) < 6 or fields[0] != "arn" or "${" in fields[5]:
+        return None
+    for (service, word), known in NAMES.items():
+        if fields[2] == service and fields[5].startswith(word):
+            name = fields[5][len(word) :]
+            literal = _WILD.split(name)[0]
+            whole = literal == name
+            if not (known.form.fullmatch(name) if whole else known.begin.startswith(literal[: len(known.begin)])):
+                return f"ends with {name.replace(_HOLE, '${?}')!r}, where ARNs have {known.words}"
     return None
 
 
