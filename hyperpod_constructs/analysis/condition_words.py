@@ -17,6 +17,7 @@ from hyperpod_constructs.analysis.policy_document import Statement, listed, stat
 from hyperpod_constructs.analysis.trust import is_assumed_by
 from hyperpod_constructs.facts.condition_keys import (
     ALWAYS,
+    OF_SERVICES,
     PAST,
     VALUES,
     Key,
@@ -248,8 +249,9 @@ def _of_values(operator: str, name: str, value: Value) -> str | None:
 
 
 def _of_wildcards(operator: str, name: str, value: Value) -> str | None:
-    """A wildcard that an operator takes for a character; an encryption context has any characters."""
-    if name.lower().startswith(_CONTEXT):
+    """A wildcard that an operator takes for a character; an encryption context of one's own has any characters."""
+    context = name.lower().removeprefix(_CONTEXT)
+    if context != name.lower() and not context.startswith(OF_SERVICES):
         return None
     base = taken_apart(operator)[0]
     found = [one for one in listed(value) if base.startswith("string") and "equals" in base and _has_wildcard(one)]

@@ -48,6 +48,12 @@ https://docs.aws.amazon.com/kms/latest/developerguide/conditions-kms.html and
 https://docs.aws.amazon.com/AmazonS3/latest/userguide/acl-overview.html
 """
 
+OF_SERVICES = ("aws:", "parameter_arn", "secretarn", "secretversionid")
+"""The beginnings of keys in encryption contexts of services, in small letters: their values are ARNs and ids without a star.
+
+Source: https://docs.aws.amazon.com/kms/latest/developerguide/encrypt_context.html (as of 2026-11-29)
+"""
+
 ALWAYS = frozenset(("aws:currenttime", "aws:epochtime", "aws:requestedregion", "aws:securetransport"))
 """Keys that every request has.
 

@@ -204,6 +204,22 @@ CASES = [
     Case(
         NEVER,
         slurm(),
+        condition("StringEquals", "kms:EncryptionContext:aws:logs:arn", "arn:aws:logs:us-west-2:111122223333:*", "kms:Decrypt"),
+        condition("ArnLike", "kms:EncryptionContext:aws:logs:arn", "arn:aws:logs:us-west-2:111122223333:*", "kms:Decrypt"),
+    ),
+    Case(
+        NEVER,
+        slurm(),
+        condition(
+            "StringEquals", "kms:EncryptionContext:SecretARN", "arn:aws:secretsmanager:us-west-2:111122223333:*", "kms:Decrypt"
+        ),
+        condition(
+            "StringLike", "kms:EncryptionContext:SecretARN", "arn:aws:secretsmanager:us-west-2:111122223333:*", "kms:Decrypt"
+        ),
+    ),
+    Case(
+        NEVER,
+        slurm(),
         condition("StringEquals", "kms:ViaService", "s3.*", "kms:Decrypt"),
         condition("StringEquals", "kms:EncryptionContext:SourceArn", "arn:aws:logs:us-west-2:111122223333:*", "kms:Decrypt"),
     ),
