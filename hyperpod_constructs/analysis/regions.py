@@ -19,6 +19,7 @@ from hyperpod_constructs.facts.zones import region_of as region_of_zone
 from hyperpod_constructs.facts.zones import region_prefix, zone_prefix
 from hyperpod_constructs.templates.dependencies import imported_from
 from hyperpod_constructs.templates.model import Model, Resource, Template, resource_of
+from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_str
 
 _SUBNET = "AWS::EC2::Subnet"
@@ -100,8 +101,39 @@ def own_region_of(resource: Resource) -> str | None:
 
 def _agreed(found: Iterable[Claim]) -> str | None:
     """The region that all places tell; `None` if there is none, or several."""
-    names = {one.name for one in found}
+    names = {one.name for one in found if not _is_outside(one)}
     return names.pop() if len(names) == 1 else None
+
+
+def allowed_regions(template: Template) -> frozenset[str]:
+    """The regions in which a stack can be, as it looks its own one up in mappings; empty where nothing limits it."""
+    return template.model.cached((allowed_regions, template), lambda: _allowed(template))
+
+
+def _allowed(template: Template) -> frozenset[str]:
+    mappings, resources = (template.raw.get(name) for name in ("Mappings", "Resources"))
+    raws = [one for one in resources.values() if isinstance(one, dict)] if isinstance(resources, dict) else []
+    asked = {name for one in raws if "Condition" not in one for name in _asked(one.get("Properties"))}
+    keys = [mappings.get(name) for name in asked] if isinstance(mappings, dict) else []
+    found = [{key for key in one if _NAMED.fullmatch(key)} for one in keys if isinstance(one, dict)]
+    return frozenset.intersection(*map(frozenset, found)) if found else frozenset()
+
+
+def _asked(raw: Raw) -> Iterator[str]:
+    """The mappings in which properties surely look the region up."""
+    if isinstance(raw, dict):
+        call = raw.get("Fn::FindInMap")
+        if isinstance(call, list) and len(call) == 3 and isinstance(call[0], str) and call[1] == {"Ref": "AWS::Region"}:
+            yield call[0]
+        yield from (name for key, one in raw.items() if key != "Fn::If" for name in _asked(one))
+    elif isinstance(raw, list):
+        yield from (name for one in raw for name in _asked(one))
+
+
+def _is_outside(claim: Claim) -> bool:
+    """Whether a place names a region in which its stack cannot be."""
+    allowed = allowed_regions(claim.resource.template)
+    return bool(allowed) and claim.name is not None and claim.name not in allowed
 
 
 def _of_template(template: Template) -> list[Claim]:
@@ -110,7 +142,11 @@ def _of_template(template: Template) -> list[Claim]:
 
 def strangers(model: Model) -> Iterator[Stranger]:
     """The places that name another region than that of their stacks."""
-    found = claims(model)
+    found = [one for one in claims(model) if not _is_outside(one)]
+    for one in claims(model):
+        if _is_outside(one):
+            names = sorted(allowed_regions(one.resource.template))
+            yield Stranger(one, f"which its mappings have as {' or '.join(names)}")
     stacks = _together(model, found) if len({one.region for one in found}) > 1 or _has_regions(model) else {}
     for root, members in grouped(
         (stacks.get(one.resource.template.root, one.resource.template.root), one) for one in found
@@ -161,6 +197,22 @@ def _claims(model: Model) -> Iterator[Claim]:
                 for place, value in place_in(resource.get(), path):
                     yield from _claim(resource, place, value)
     yield from _of_own_vpcs(model)
+    yield from _of_keys(model)
+
+
+def _of_keys(model: Model) -> Iterator[Claim]:
+    """The one region of the services for which the policy of a key is: a key is used in its own region alone."""
+    for key in model.resources("AWS::KMS::Key"):
+        for path in _OF_KEYS if key.exists and key.get("MultiRegion") in (ABSENT, "false", False) else ():
+            for place, value in place_in(key.get(), path):
+                values = value if isinstance(value, tuple) else (value,)
+                found = [claim for one in values for claim in _claim(key, place, one)]
+                if len({one.name for one in found}) == 1 and all(as_str(one) is not None for one in values):
+                    yield found[0]
+
+
+_OF_KEYS = ("KeyPolicy/Statement/*/Principal/Service", "KeyPolicy/Statement/*/Condition/*/kms:ViaService")
+"""The services for which statements of the policy of a key are."""
 
 
 def _of_own_vpcs(model: Model) -> Iterator[Claim]:

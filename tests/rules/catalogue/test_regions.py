@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.analysis.regions import strangers
 from tests.rules.catalogue.cases import Case, edited
 from tests.rules.catalogue.templates import findings, rules_of, slurm
+from tests.templates.models import model_of
 
 KEY = "arn:aws:kms:{}:123456789012:key/11111111-2222-3333-4444-555555555555"
 
@@ -130,3 +132,42 @@ def test_an_unknown_region_says_nothing() -> None:
     zone = {"Fn::Select": [0, {"Fn::GetAZs": ""}]}
     template = edited(slurm(), {"NodeSubnet/AvailabilityZone": zone, "PublicSubnet/AvailabilityZone": zone})
     assert "HP-REG-001" not in rules_of(edited(template, {"FileSystem/KmsKeyId": KEY.format("us-east-1")}))
+
+
+LIMITED = """
+Mappings:
+  Zones: {us-east-2: {A: use2-az1}, us-west-2: {A: usw2-az1}}
+Resources:
+  Vpc: {Type: AWS::EC2::VPC, Properties: {CidrBlock: 10.0.0.0/16}}
+  Subnet:
+    Type: AWS::EC2::Subnet
+    Properties: {VpcId: !Ref Vpc, CidrBlock: 10.0.0.0/24, AvailabilityZoneId: %s}
+  Endpoint:
+    Type: AWS::EC2::VPCEndpoint
+    Properties: {VpcId: !Ref Vpc, ServiceName: "com.amazonaws.%s.s3"}
+  Key:
+    Type: AWS::KMS::Key
+    Properties:
+      MultiRegion: %s
+      KeyPolicy:
+        Statement:
+          - {Effect: Allow, Principal: {Service: %s}, Action: "kms:*", Resource: "*"}
+"""
+LOOKED_UP = '!FindInMap [Zones, !Ref "AWS::Region", A]'
+
+
+@pytest.mark.parametrize(
+    ("zone", "region", "several", "service", "strange"),
+    [
+        (LOOKED_UP, "us-west-2", "false", "logs.us-east-2.amazonaws.com", []),
+        (LOOKED_UP, "eu-west-1", "false", "logs.us-east-2.amazonaws.com", ["Endpoint"]),
+        (LOOKED_UP, "us-west-2", "false", "logs.eu-west-1.amazonaws.com", ["Key"]),
+        (LOOKED_UP, "us-west-2", "true", "logs.eu-west-1.amazonaws.com", []),
+        (LOOKED_UP, "us-west-2", "false", "[logs.eu-west-1.amazonaws.com, logs.us-west-2.amazonaws.com]", []),
+        ('!If [Given, !FindInMap [Zones, !Ref "AWS::Region", A], usw2-az2]', "eu-west-1", "false", "logs.amazonaws.com", []),
+        ('!FindInMap [Zones, !Ref "AWS::Region", A, {DefaultValue: a}]', "eu-west-1", "false", "logs.amazonaws.com", []),
+    ],
+)
+def test_a_stack_is_where_its_mappings_have_values(zone: str, region: str, several: str, service: str, strange: list[str]) -> None:
+    model = model_of(LIMITED % (zone, region, several, service))
+    assert [one.claim.resource.logical_id for one in strangers(model) if "mappings" in one.home] == strange
