@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
-from hyperpod_constructs.facts.iam_actions import TOGETHER
+from hyperpod_constructs.facts.iam_actions import ON_SEVERAL, TOGETHER
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import as_str
+from hyperpod_constructs.templates.values import UNKNOWN, as_str, joined
 
 
 class Started(NamedTuple):
@@ -30,3 +31,13 @@ def unfinished(model: Model) -> Iterator[Started]:
                 missing = tuple(action for action in (*task.own, *task.others) if facts.may(action) is False)
                 if missing:
                     yield Started(role, task.words, missing)
+        for action, (words, needed) in ON_SEVERAL.items():
+            lacking = tuple(f"{action} on {kind}" for kind, arns in needed if not _may_on_one(role, action, arns))
+            if action.lower() in named and lacking:
+                yield Started(role, words, lacking)
+
+
+def _may_on_one(role: Resource, action: str, arns: tuple[str, ...]) -> bool:
+    """Whether a role may do something on a resource of one of some types, or that is not known."""
+    found = (joined(UNKNOWN if piece == "?" else piece for piece in re.split(r"(\?)", arn)) for arn in arns)
+    return any(role_facts(role).may(action, one) is not False for one in found)

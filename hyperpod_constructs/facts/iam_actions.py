@@ -89,6 +89,52 @@ https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-and-IAM.html
 """
 
 
+ON_SEVERAL: Mapping[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
+    "ec2:AttachVolume": (
+        "attach a volume",
+        (("an instance", ("arn:aws:ec2:?:?:instance/?",)), ("a volume", ("arn:aws:ec2:?:?:volume/?",))),
+    ),
+    "ec2:RunInstances": (
+        "start an instance",
+        (
+            ("an image", ("arn:aws:ec2:?::image/?",)),
+            ("an instance", ("arn:aws:ec2:?:?:instance/?",)),
+            ("a network interface", ("arn:aws:ec2:?:?:network-interface/?",)),
+            ("a subnet", ("arn:aws:ec2:?:?:subnet/?",)),
+            ("a volume", ("arn:aws:ec2:?:?:volume/?",)),
+        ),
+    ),
+    "ssm:SendCommand": (
+        "send a command",
+        (
+            ("a document", ("arn:aws:ssm:?:?:document/?", "arn:aws:ssm:?::document/?")),
+            ("an instance", ("arn:aws:ec2:?:?:instance/?", "arn:aws:ssm:?:?:managed-instance/?")),
+        ),
+    ),
+    "ssm:StartSession": (
+        "start a session",
+        (
+            (
+                "a target, such as an instance or the cluster",
+                (
+                    *("arn:aws:ec2:?:?:instance/?", "arn:aws:ssm:?:?:managed-instance/?", "arn:aws:ecs:?:?:task/?"),
+                    "arn:aws:sagemaker:?:?:cluster/?",
+                ),
+            ),
+        ),
+    ),
+}
+"""Actions that AWS asks for several resources in one call: the task, and the resources in words, each with their
+ARNs, of which one is enough (as of 2026-11-29).
+
+Sources: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ExamplePolicies_EC2.html#iam-example-runinstances,
+https://docs.aws.amazon.com/systems-manager/latest/userguide/getting-started-restrict-access-quickstart.html,
+https://docs.aws.amazon.com/systems-manager/latest/userguide/run-command-setting-up.html,
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-run-jobs-slurm-access-nodes.html and
+https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
+"""
+
+
 class Action(NamedTuple):
     """An action of a service.
 
