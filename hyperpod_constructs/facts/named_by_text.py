@@ -21,6 +21,7 @@ NAMES: Mapping[str, str] = {
     "AWS::Glue::Database": "DatabaseInput/Name",
     "AWS::Glue::Job": "Name",
     "AWS::Glue::Table": "TableInput/Name",
+    "AWS::KMS::Alias": "AliasName",
     "AWS::KinesisFirehose::DeliveryStream": "DeliveryStreamName",
     "AWS::Lambda::Function": "FunctionName",
     "AWS::Logs::LogGroup": "LogGroupName",
@@ -61,7 +62,7 @@ _APPS = ("CodeEditor", "JupyterLab", "KernelGateway")
 _IMAGE = {"AppImageConfigName": "AWS::SageMaker::AppImageConfig", "ImageName": "AWS::SageMaker::Image"}
 _SECRET = {"SecretId": "AWS::SecretsManager::Secret"}
 _SCHEMA = "ExtendedS3DestinationConfiguration/DataFormatConversionConfiguration/SchemaConfiguration"
-USES: Mapping[str, Mapping[str, str]] = {
+_NAMED: Mapping[str, Mapping[str, str]] = {
     "AWS::Athena::NamedQuery": {"Database": "AWS::Glue::Database", "WorkGroup": "AWS::Athena::WorkGroup"},
     "AWS::Athena::PreparedStatement": {"WorkGroup": "AWS::Athena::WorkGroup"},
     "AWS::CloudTrail::Trail": {"S3BucketName": "AWS::S3::Bucket"},
@@ -148,6 +149,31 @@ USES: Mapping[str, Mapping[str, str]] = {
     "AWS::SecretsManager::RotationSchedule": _SECRET,
     "AWS::SecretsManager::SecretTargetAttachment": _SECRET,
     "AWS::RedshiftServerless::Workgroup": {"NamespaceName": "AWS::RedshiftServerless::Namespace"},
+}
+_OF_KEYS: Mapping[str, str] = {
+    "AWS::Backup::BackupVault": "EncryptionKeyArn",
+    "AWS::CloudTrail::Trail": "KMSKeyId",
+    "AWS::CodeBuild::Project": "EncryptionKey",
+    "AWS::DynamoDB::Table": "SSESpecification/KMSMasterKeyId",
+    "AWS::EC2::Volume": "KmsKeyId",
+    "AWS::ECR::Repository": "EncryptionConfiguration/KmsKey",
+    "AWS::EFS::FileSystem": "KmsKeyId",
+    "AWS::FSx::FileSystem": "KmsKeyId",
+    "AWS::Kinesis::Stream": "StreamEncryption/KeyId",
+    "AWS::RDS::DBCluster": "KmsKeyId",
+    "AWS::RDS::DBInstance": "KmsKeyId",
+    "AWS::S3::Bucket": "BucketEncryption/ServerSideEncryptionConfiguration/*/ServerSideEncryptionByDefault/KMSMasterKeyID",
+    "AWS::SNS::Topic": "KmsMasterKeyId",
+    "AWS::SQS::Queue": "KmsMasterKeyId",
+    "AWS::SecretsManager::Secret": "KmsKeyId",
+}
+"""The places of keys, which an alias may name.
+
+Source: https://docs.aws.amazon.com/kms/latest/developerguide/kms-alias.html
+"""
+USES: Mapping[str, Mapping[str, str]] = {
+    **{type_: {path: "AWS::KMS::Alias"} for type_, path in _OF_KEYS.items()},
+    **{type_: {**uses, **({_OF_KEYS[type_]: "AWS::KMS::Alias"} if type_ in _OF_KEYS else {})} for type_, uses in _NAMED.items()},
 }
 """By type: the places of names, and the type of what has the name."""
 

@@ -28,6 +28,7 @@ def test_alarms_that_undo_an_update_of_nodes(groups: str, name: Any, found: int)
 LOGS = {"Type": "AWS::Logs::LogGroup", "Properties": {"LogGroupName": "/train/sessions"}}
 DATA = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": {"Fn::Sub": "train-data-${AWS::AccountId}"}}}
 SCRIPTS = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": {"Fn::Sub": "sagemaker-train-scripts-${AWS::AccountId}"}}}
+ALIAS = {"Type": "AWS::KMS::Alias", "Properties": {"AliasName": "alias/train/data", "TargetKeyId": "a"}}
 CASES: list[tuple[str, dict[str, Any], bool]] = [
     ("AWS::SSM::Document", {"Content": {"inputs": {"cloudWatchLogGroupName": "/train/shells"}}}, True),
     ("AWS::SSM::Document", {"Content": {"inputs": {"cloudWatchLogGroupName": "/shells"}}}, False),
@@ -38,6 +39,13 @@ CASES: list[tuple[str, dict[str, Any], bool]] = [
     ("AWS::FSx::DataRepositoryAssociation", {"DataRepositoryPath": {"Fn::Sub": "s3://train-data-${AWS::AccountId}/"}}, False),
     ("AWS::FSx::DataRepositoryAssociation", {"DataRepositoryPath": "s3://train-data-123456789012/tokens"}, False),
     (CLUSTER, {"InstanceGroups": [{"LifeCycleConfig": {"SourceS3Uri": "s3://train-scripts/v1"}}]}, True),
+    ("AWS::FSx::FileSystem", {"KmsKeyId": "alias/train/homes"}, True),
+    ("AWS::SQS::Queue", {"KmsMasterKeyId": "alias/train-queues"}, True),
+    ("AWS::RDS::DBInstance", {"KmsKeyId": "alias/train/data"}, False),
+    ("AWS::RDS::DBInstance", {"KmsKeyId": "alias/company/data"}, False),
+    ("AWS::SNS::Topic", {"KmsMasterKeyId": "alias/aws/sns"}, False),
+    ("AWS::SNS::Topic", {"KmsMasterKeyId": {"Ref": "Alias"}}, False),
+    ("AWS::Kinesis::Stream", {"StreamEncryption": {"KeyId": "11111111-2222-3333-4444-555555555555"}}, False),
     (CLUSTER, {"InstanceGroups": [{"LifeCycleConfig": {"SourceS3Uri": "s3://scripts/v1"}}]}, False),
 ]
 
@@ -45,7 +53,7 @@ CASES: list[tuple[str, dict[str, Any], bool]] = [
 @pytest.mark.parametrize(("type_", "properties", "wrong"), CASES)
 def test_names_in_the_family_of_the_templates_that_nothing_has(type_: str, properties: dict[str, Any], wrong: bool) -> None:
     user = {"Type": type_, "Properties": properties}
-    model = Model.of({"t": {"Resources": {"User": user, "Logs": LOGS, "Data": DATA, "Scripts": SCRIPTS}}})
+    model = Model.of({"t": {"Resources": {"User": user, "Logs": LOGS, "Data": DATA, "Scripts": SCRIPTS, "Alias": ALIAS}}})
     found = [*WHOLES[type_](model.resources(type_)[0])]
     assert ["of the templates is called" in one.message for one in found] == [True] * wrong
 

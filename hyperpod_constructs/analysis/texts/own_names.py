@@ -17,8 +17,8 @@ from hyperpod_constructs.templates.values import ABSENT, Value
 
 _WORD = re.compile(rf"[^\W_{HOLE}]+(?!{HOLE})")
 _OF_AWS = "aws"
-_SAGEMAKER = "sagemaker"
-"""The first word that buckets of many users have, as the policies of SageMaker demand."""
+_OF_ALL = ("alias", "sagemaker")
+"""First words that names of many users have: those of aliases of keys, and of buckets, as the policies of SageMaker demand."""
 _MORE = "0"
 """A word for a part of a name that nobody knows."""
 _LEAST = 3
@@ -60,7 +60,7 @@ def _defaults_of(template: Template) -> Iterator[str]:
 
 def _family(name: str) -> str:
     """The first word of a name; empty if a part of it is not known."""
-    words = (found for found in _WORD.finditer(name) if found[0].lower() != _SAGEMAKER)
+    words = (found for found in _WORD.finditer(name) if found[0].lower() not in _OF_ALL)
     first = next(words, None)
     return first[0].lower() if first is not None and HOLE not in name[: first.start()] else ""
 
