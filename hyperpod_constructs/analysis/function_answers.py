@@ -38,15 +38,25 @@ def tree_of(function: Resource) -> ast.Module | None:
         return None
 
 
-def _answer(function: Resource) -> Known:
+def answers_nothing(function: Resource) -> bool:
+    """Whether the handler of a function surely gives no answer."""
+    found = _handler(function)
+    return found is not None and not any(one.value is not None for one in _returns(found.body))
+
+
+def _handler(function: Resource) -> ast.FunctionDef | None:
+    """The handler in the code of a function, if it is there once and nothing wraps it."""
     import ast
 
     module, _, name = (as_str(function.get("Handler")) or "").rpartition(".")
     tree = tree_of(function) if module == "index" else None
-    if tree is None:
-        return None
-    found = [one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == name and not one.decorator_list]
-    answers = [_form(one.value) for one in _returns(found[0].body) if one.value is not None] if len(found) == 1 else []
+    found = [one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == name] if tree is not None else []
+    return found[0] if len(found) == 1 and not found[0].decorator_list else None
+
+
+def _answer(function: Resource) -> Known:
+    found = _handler(function)
+    answers = [_form(one.value) for one in _returns(found.body) if one.value is not None] if found is not None else []
     return reduce(either, answers) if answers else None
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from hyperpod_constructs.analysis.function_answers import answer_of_function
+from hyperpod_constructs.analysis.function_answers import answer_of_function, answers_nothing
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.texts.event_patterns import literals
 from hyperpod_constructs.analysis.texts.reading import from_json, known
@@ -22,7 +22,7 @@ from hyperpod_constructs.templates.values import ABSENT, Value
 
 _MAPPING, _PIPE, _QUEUE, _TABLE = "AWS::Lambda::EventSourceMapping", "AWS::Pipes::Pipe", "AWS::SQS::Queue", "AWS::DynamoDB::Table"
 _FILTERS, _REPORT, _FAILED = ("FilterCriteria", "Filters"), "ReportBatchItemFailures", "batchItemFailures"
-_EITHER = "$or"
+_ITEM, _EITHER = "itemIdentifier", "$or"
 
 
 def event_source(mapped: Resource) -> Slips:
@@ -34,6 +34,9 @@ def event_source(mapped: Resource) -> Slips:
     name = next((one for one in answer.members if "fail" in one.lower()), None) if answer is not None else None
     if answer is not None and function is not None and name is not None and _FAILED not in answer.members:
         message = f"{function.logical_id} answers {name} where {_FAILED} says what failed: failed messages count as done"
+        yield Slip(message, f"an answer with {_FAILED}", ("FunctionResponseTypes",), dead=True)
+    elif function is not None and answers_nothing(function) and _ITEM in (known(function.get("Code", "ZipFile")) or ""):
+        message = f"{function.logical_id} answers nothing where {_FAILED} says what failed: failed messages count as done"
         yield Slip(message, f"an answer with {_FAILED}", ("FunctionResponseTypes",), dead=True)
 
 

@@ -119,6 +119,10 @@ def test_what_is_right_or_not_known(given: Template) -> None:
             template(of_table={"dynamodb": {"NewImage": {"tries": {"N": [{"numeric": [">", 3]}]}}}}),
             "tries is compared with a number",
         ),
+        (
+            template(code=CODE.replace('    return {"batchItemFailures": failed}', "    failed.append({'itemIdentifier': 1})")),
+            "Keep answers nothing where batchItemFailures says",
+        ),
         (template(code=CODE.replace("batchItemFailures", "failures")), "Keep answers failures where batchItemFailures"),
         (template(code=CODE.replace('"time": "now", ', "")), "PutItem without time, a key of Nodes"),
         (template(code=CODE.replace('"time": "b"', '"reason": "b"')), "UpdateItem without time, a key of Nodes"),
