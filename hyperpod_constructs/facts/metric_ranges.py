@@ -53,13 +53,18 @@ LEVELS: Mapping[str, tuple[str, ...]] = {
 """Metrics of how things stand, with a value each minute: a sum over some minutes is a multiple of it."""
 
 ONE_EACH: Mapping[str, tuple[str, ...]] = {
+    "AWS/ApplicationELB": (
+        *(f"HTTPCode_ELB_{code}_Count" for code in ("3XX", "4XX", "5XX")),
+        *(f"HTTPCode_Target_{code}_Count" for code in ("2XX", "3XX", "4XX", "5XX")),
+    ),
     "AWS/Lambda": ("DeadLetterErrors", "DestinationDeliveryFailures", "Errors", "Invocations", "Throttles"),
     "AWS/SageMaker": ("Invocation4XXErrors", "Invocation5XXErrors", "InvocationModelErrors"),
 }
 """Metrics with a value of 1, or 0, for each call: only their sum counts.
 
-Sources: https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html and
-https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html
+Sources: https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html,
+https://docs.aws.amazon.com/sagemaker/latest/dg/monitoring-cloudwatch.html and
+https://docs.aws.amazon.com/elasticloadbalancing/latest/application/load-balancer-cloudwatch-metrics.html
 """
 
 FAILURES = ("dropped", "error", "fail", "fault", "reject", "throttl", "unhealthy", "_4xx", "_5xx", "timedout")

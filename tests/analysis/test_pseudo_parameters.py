@@ -37,6 +37,8 @@ def said(value: Any, key: str = "Description", **more: Any) -> list[str]:
         ("export AWS_DEFAULT_REGION='${AWS::Region}'", "StackName", "a region"),
         ('{"region": "${AWS::Region}"}', "StackName", "a region"),
         ("cfn-signal -e $? --stack ${AWS::StackName} --resource A", "Region", "a stack, which is AWS::StackName"),
+        ("arn:aws:s3:::amazon-ssm-${AWS::Region}/*", "AccountId", "the region of a bucket of AWS"),
+        ("arn:aws:s3:::prod-${AWS::Region}-starport-layer-bucket/*", "StackName", "the region of a bucket of AWS"),
         ("cdk-hnb659fds-assets-${AWS::AccountId}-us-west-2", "Region", "the account of CDK's assets"),
     ],
 )

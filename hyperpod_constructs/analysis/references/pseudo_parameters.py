@@ -36,6 +36,21 @@ def _place(wanted: str, words: str, before: str, behind: str = "") -> _Place:
     return _Place(tuple(wanted.split()), words, re.compile(f"(?:{before})\\Z"), re.compile(behind))
 
 
+_BUCKETS_OF_AWS = (
+    *(
+        "amazon-ssm",
+        "amazon-ssm-packages",
+        "amazoncloudwatch-agent",
+        "aws-patchmanager-macos",
+        "aws-ssm",
+        "aws-ssm-distributor-file",
+    ),
+    *("aws-ssm-document-attachments", "aws-windows-downloads", "patch-baseline-snapshot"),
+)
+"""Buckets from which nodes take agents and patches, before their region.
+
+Source: https://docs.aws.amazon.com/systems-manager/latest/userguide/ssm-agent-technical-details.html (as of 2026-11-29)
+"""
 _PLACES = (
     _place("Partition", "the partition of an ARN", r"(?<![\w-])arn:", ":"),
     _place("Region", "the region of an ARN", rf"(?<![\w-])arn:{_OPEN}:[a-z0-9-]+:", ":"),
@@ -48,6 +63,8 @@ _PLACES = (
         "Region", "the region of a host", r"[a-z0-9]\.", rf"\.(?:amazonaws\.com|api\.aws|{_HOLE}URLSuffix{_HOLE})(?![\w.-]*\.vpce)"
     ),
     _place("AccountId", "the account of logs of AWS", r"(?<![\w-])AWSLogs/", r"/|\Z"),
+    _place("Region", "the region of a bucket of AWS", rf":s3:::(?:{'|'.join(_BUCKETS_OF_AWS)})-", r"[/*]|\Z"),
+    _place("Region", "the region of a bucket of AWS", r":s3:::prod-", "-starport-layer-bucket"),
     _place("AccountId", "the account of CDK's assets", r"\bcdk-[a-z0-9]+-assets-", "-"),
     _place("Region", "the region of CDK's assets", rf"\bcdk-[a-z0-9]+-assets-{_OPEN}-", r"(?![\w-])"),
     _place(

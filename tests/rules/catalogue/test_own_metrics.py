@@ -530,13 +530,17 @@ LESS, MORE, STORE = "LessThanThreshold", "GreaterThanThreshold", ("FileSystemId"
         (alarm("Team/Nodes", "DroppedJobs", threshold=5), "DroppedJobs counts what goes wrong"),
         (alarm("Team/Nodes", "ErrorFreeRuns", threshold=5), None),
         (alarm("Team/Nodes", "Runs", threshold=5), None),
+        (
+            alarm("AWS/ApplicationELB", "HTTPCode_ELB_5XX_Count", ("LoadBalancer", "app/a/b"), threshold=20, operator=MORE),
+            "is 1 or 0",
+        ),
         (used_of_size(LESS, 85), "little UsedStorageCapacity is good: the alarm rings while it is less than 85"),
         (used_of_size(LESS, 5), None),
         (used_of_size(MORE, 85), None),
     ],
 )
 def test_an_alarm_is_for_the_bad_side(found: Template, message: str | None) -> None:
-    said = [one.message for one in findings({"Resources": {"A": found}}, rules="HP-TXT-003")]
+    said = [one.message for one in findings({"Resources": {"A": found}}, rules="HP-TXT")]
     assert [message in one for one in said] == [True] if message else said == []
 
 
