@@ -28,6 +28,8 @@ from hyperpod_constructs.templates.model import Model, Resource, resource_of, ta
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_str, at, joined, parts_of, shown
 
 _UNKNOWN, _NAME = "\0", "\1"
+_WITH_SERVICE = 4
+"""The fields of an ARN up to its service, and all others as one."""
 """Parts of a pattern that are not known; the second ones are names without a slash."""
 _WILD, _ANY = re.compile(r"[*?\0\1]"), re.compile(r"[*?\0]")
 _ENDPOINT = "AWS::EC2::VPCEndpoint"
@@ -225,6 +227,10 @@ def idle_words(one: Written) -> Iterator[str]:
         unfit = _unfit(statement)
         if unfit:
             yield f"{', '.join(unfit)} {'works' if len(unfit) == 1 else 'work'} on none of these resources"
+        else:
+            yield from (
+                f"{shown(pattern)!r} is of a service on which none of these actions work" for pattern in _strange(statement)
+            )
     yield from (f"{shown(value)!r} is of AWS, whose ARN has no account" for value in statement.resources if _is_of_aws(value))
     if not of_bucket:
         yield from misplaced_fields(statement)
@@ -304,6 +310,18 @@ def _unfit(statement: Statement) -> list[str]:
     named = [] if statement.excludes_resources else list(named_actions(statement))
     unfit = [action for action in named if not _works(action, statement)]
     return [action.name for action in unfit if action.types or len(unfit) == len(statement.actions)]
+
+
+def _strange(statement: Statement) -> Iterator[Value]:
+    """The resources of a service to which no action of a statement belongs, if all its actions are known."""
+    named = [] if statement.excludes_resources else list(named_actions(statement))
+    services = {service for action in named for service, _ in action.types.values()}
+    known = bool(services) and {action.name.lower() for action in named} == {str(one).lower() for one in statement.actions}
+    for pattern in statement.resources if known else ():
+        first = Arn(pattern).spelled[0] if Arn(pattern).spelled else ""
+        fields = first.split(":", 3) if isinstance(first, str) else []
+        if len(fields) == _WITH_SERVICE and not any(glob(fields[2], service) for service in services):
+            yield pattern
 
 
 def _unknown_action(text: str) -> str | None:

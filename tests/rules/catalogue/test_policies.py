@@ -807,3 +807,19 @@ def test_a_statement_for_nothing_leaves_one_resource_to_nobody(
     }
     found = findings({"Resources": resources}, rules="HP-POL")
     assert ["and nothing names Thing" in one.message for one in found] == [True] * wrong
+
+
+@pytest.mark.parametrize(
+    ("resources", "actions", "idle"),
+    [
+        ([BUCKET, "arn:aws:states:::amazon-ssm-us-west-2/*"], ["s3:GetObject", "s3:ListBucket"], True),
+        ([OBJECTS, "arn:aws:sqs:us-west-2:123456789012:a"], ["s3:GetObject"], True),
+        ([OBJECTS, "arn:aws:s3:::other/*"], ["s3:GetObject"], False),
+        ([OBJECTS, "arn:aws:kms:us-west-2:123456789012:key/a"], ["s3:GetObject", "kms:Decrypt"], False),
+        ([OBJECTS, "arn:aws:sqs:us-west-2:123456789012:a"], ["s3:GetObject", "sqs:*"], False),
+        ([OBJECTS, "arn:aws:*:*:*:a"], ["s3:GetObject"], False),
+    ],
+)
+def test_each_resource_is_of_a_service_of_the_actions(resources: list[Any], actions: list[str], idle: bool) -> None:
+    said = [one for one in rules_of(edited(slurm(), {OTHER: allow(actions, resources)})) if one == IDLE]
+    assert said == ([IDLE] if idle else [])
