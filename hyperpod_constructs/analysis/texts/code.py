@@ -15,15 +15,14 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from hyperpod_constructs.analysis.function_code import calls_of, unknown_commands
-from hyperpod_constructs.analysis.references.forms import arns_of, gives_arn
-from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
+from hyperpod_constructs.analysis.function_code import unknown_commands
+from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
-from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, mapping
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts import lambda_runtimes
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.model import Resource, target_of
-from hyperpod_constructs.templates.values import ABSENT, Reference
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import ABSENT
 
 if TYPE_CHECKING:
     import ast
@@ -261,19 +260,6 @@ def function(resource: Resource) -> Slips:
     """The code of a function and its runtime."""
     yield from runtime(resource)
     yield from inline_code(resource)
-    yield from _no_arns(resource)
-
-
-def _no_arns(function: Resource) -> Slips:
-    """Variables of the environment that the code passes on as an ARN, and that are a name or an id."""
-    variables = mapping(function.get("Environment", "Variables"))
-    for call in calls_of(function) if variables else ():
-        for name, value in call.parameters.items():
-            key = next((one for one, given in variables.items() if given == value), None) if name.endswith("arn") else None
-            if key is not None and isinstance(value, Reference) and gives_arn(value) is False:
-                message = f"the code calls {call.operation.action} with {key} as an ARN, and {quoted(value)} is none"
-                arns = listed(f"{target_of(value).logical_id}.{one}" for one in arns_of(target_of(value).type))
-                yield Slip(message, arns or "an ARN", ("Environment", "Variables", key), value, dead=True)
 
 
 JUDGES: Mapping[Language, Judge] = {}

@@ -514,3 +514,42 @@ def test_names_have_a_value_and_calls_get_data(old: str, new: str, message: str 
     assert found(GIVEN) == []
     said = found(GIVEN.replace(old, new))
     assert [message in one for one in said] == [True] if message else said == [], said
+
+
+NAMING = """
+import os
+
+import boto3
+
+
+def handler(event, context):
+    boto3.client("sns").publish(TopicArn=os.environ["TOPIC"], Message="a")
+    boto3.client("sqs").send_message(QueueUrl=os.environ["QUEUE"], MessageBody="a")
+    boto3.client("sagemaker").list_cluster_nodes(ClusterName=os.environ["CLUSTER"])
+"""
+NAMES: dict[str, Any] = {"TOPIC": {"Ref": "T"}, "QUEUE": {"Ref": "Q"}, "CLUSTER": "train"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({}, None),
+        ({"TOPIC": {"Ref": "Q"}, "QUEUE": {"Ref": "T"}}, "with TOPIC as topicarn, and '${Q}' is of an AWS::SQS::Queue"),
+        ({"TOPIC": "train", "CLUSTER": {"Ref": "T"}}, "with TOPIC as an ARN, and 'train' is none"),
+        ({"CLUSTER": {"Ref": "T"}}, "with clustername as clustername, and '${T}' is of an AWS::SNS::Topic"),
+        ({"TOPIC": {"Fn::GetAtt": ["T", "TopicName"]}}, "with TOPIC as an ARN, and '${T.TopicName}' is none"),
+        ({"QUEUE": {"Fn::GetAtt": ["Q", "Arn"]}}, "with QUEUE as an address, and '${Q.Arn}' is none"),
+        ({"QUEUE": "arn:aws:sqs:us-west-2:123456789012:q"}, "with QUEUE as an address"),
+        ({"TOPIC": "arn:aws:sns:us-west-2:123456789012:t"}, None),
+        ({"TOPIC": {"Fn::Sub": "arn:${AWS::Partition}:sns:us-west-2:123456789012:t"}}, None),
+        ({"TOPIC": {"Fn::GetAtt": ["S", "Value"]}, "CLUSTER": {"Ref": "AWS::StackName"}}, None),
+    ],
+)
+def test_calls_get_what_their_parameters_name(changes: dict[str, Any], message: str | None) -> None:
+    def one(kind: str, **properties: Any) -> dict[str, Any]:
+        return {"Type": kind, "Properties": properties}
+
+    things = {"T": one("AWS::SNS::Topic"), "Q": one("AWS::SQS::Queue"), "S": one("AWS::SSM::Parameter", Type="String", Value="a")}
+    code = function(NAMING, Environment={"Variables": {**NAMES, **changes}})
+    said = [found.message for found in findings({"Resources": {"F": code, **things}}, rules="HP-TXT-011") if "F" in found.resource]
+    assert message in " ".join(said) if message else said == [], said
