@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.embedded import is_small
@@ -16,6 +17,7 @@ HOLE = "\ufffc"
 
 LONGEST = 1 << 17
 """Longer texts are believed."""
+_LINE = re.compile(r"(\d+):")
 _DEEPEST = 20
 
 
@@ -90,11 +92,16 @@ def from_yaml(value: Value) -> Value | Slip:
         data = parsed(text)
         return frozen(data) if is_small(data) else None
     except TemplateError as error:
-        return None if _may_be_filled(text) else Slip(f"the text {error}", "a text in YAML")
+        return None if _may_be_filled(text, error) else Slip(f"the text {error}", "a text in YAML")
 
 
-def _may_be_filled(text: str) -> bool:
-    return HOLE in text
+def _may_be_filled(text: str, error: TemplateError) -> bool:
+    """Whether a hole may mend a text in YAML: a whole line of it, or one where the reader stops, or a line above."""
+    line = _LINE.match(str(error))
+    lines = text.splitlines()[: int(line[1]) if line is not None else None]
+    return any(HOLE in one for one in lines[-2:] if line is not None) or any(
+        HOLE in one and (line is None or one.strip(f"{HOLE} -") == "") for one in lines
+    )
 
 
 def _may_be_mended(text: str, error: json.JSONDecodeError) -> bool:

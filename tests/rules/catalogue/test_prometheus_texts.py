@@ -184,3 +184,36 @@ def test_rules_are_of_a_workspace_by_its_id(end: str, rules: list[str]) -> None:
         "Rules": {"Type": "AWS::APS::RuleGroupsNamespace", "Properties": {"Name": "a", "Workspace": arn, "Data": "groups: []"}},
     }
     assert [one.rule for one in findings({"Resources": resources}, rules="HP-SCH")] == rules
+
+
+FILLED = """alertmanager_config: |
+  route:
+    receiver: operators
+    group_by: [alertname]
+  receivers:
+    - name: operators
+      sns_configs:
+        - topic_arn: ${Topic}
+          sigv4: {region: us-west-2}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_lost"),
+    [
+        ("  route:\n", "", True),
+        ("    receiver: operators\n", "   receiver: operators\n     x:\n", True),
+        ("    - name: operators\n", "    - name: operators\n   wrong\n", True),
+        ("  route:\n", "  ${Route}\n", False),
+        ("    receiver: operators\n", "    receiver: ${Name}\n   x: y\n", False),
+    ],
+)
+def test_a_text_with_holes_is_yaml_where_they_cannot_mend_it(old: str, new: str, is_lost: bool) -> None:
+    text = {"Fn::Sub": [FILLED.replace(old, new), {key: {"Ref": "AWS::StackName"} for key in ("Topic", "Route", "Name")}]}
+    definition = {
+        "Type": "AWS::APS::AlertManagerDefinition",
+        "Properties": {"Workspace": "arn:aws:aps:us-west-2:1:w", "Definition": text},
+    }
+    assert [one.rule for one in findings({"Resources": {"A": definition}}, rules="HP-TXT-008")] == (
+        ["HP-TXT-008"] if is_lost else []
+    )
