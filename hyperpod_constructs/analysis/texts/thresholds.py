@@ -33,10 +33,13 @@ from hyperpod_constructs.facts.metric_ranges import (
 from hyperpod_constructs.facts.metric_units import UNITS
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource, target_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, alternatives_of, as_float, as_items
+from hyperpod_constructs.templates.values import ABSENT, Reference, alternatives_of, as_float, as_items, placed_leaves
 
 _ALARM = "AWS::CloudWatch::Alarm"
 _HUNDRED, _GIB = 100.0, 2**30
+_MESSAGES = ("ApproximateNumberOfMessagesNotVisible", "ApproximateNumberOfMessagesVisible")
+_LETTERS = frozenset(("DeadLetterConfig", "OnFailure", "RedrivePolicy"))
+"""Properties that name a queue for what could not be processed."""
 _SCALING = "::ScalingPolicy"
 _OF_AWS = ("AWS/", "/aws/")
 _OPERATOR = "ComparisonOperator"
@@ -146,8 +149,11 @@ def _tells_somebody(alarm: Resource) -> bool:
 
 
 def _on_the_good_side(alarm: Resource, found: Watched, operator: str) -> Slips:
-    """An alarm that rings while little is used up, or while much is left."""
-    if operator.startswith("LessThan") and found.name in LITTLE_IS_GOOD.get(found.namespace, ()):
+    """An alarm that rings while little is used up or lost, or while much is left."""
+    little = operator.startswith("LessThan") and (
+        found.name in LITTLE_IS_GOOD.get(found.namespace, ()) or (found.name in _MESSAGES and _is_for_letters(found))
+    )
+    if little:
         says, allowed = f"little {found.name} is good: the alarm rings while it is less than", _GREATER
     elif operator.startswith("GreaterThan") and found.name in MUCH_IS_GOOD.get(found.namespace, ()):
         says, allowed = f"much {found.name} is good: the alarm rings while it is more than", _LESS
@@ -155,6 +161,16 @@ def _on_the_good_side(alarm: Resource, found: Watched, operator: str) -> Slips:
         return
     if found.limit and _tells_somebody(alarm):
         yield Slip(f"{says} {found.limit:g}", allowed, (_OPERATOR,), operator)
+
+
+def _is_for_letters(found: Watched) -> bool:
+    """Whether a queue is for the messages that nothing could process."""
+    queue = found.named("QueueName")
+    users = queue.template.model.resources() if queue is not None else ()
+    leaves = (leaf for one in users for leaf in placed_leaves(one.get()))
+    return any(
+        _LETTERS & set(map(str, path)) for path, value in leaves if isinstance(value, Reference) and target_of(value) is queue
+    )
 
 
 def _of_a_size(alarm: Resource, found: Watched, operator: str) -> Slips:
@@ -217,7 +233,10 @@ def _of_a_quotient(alarm: Resource) -> Slips:
         return
     part, whole, most = found
     limit, of = part.limit or 0.0, PARTS.get(part.namespace, {}).get(whole.name, ())
-    if part.namespace != whole.namespace or part.statistic != whole.statistic or part.name not in of:
+    if part.namespace != whole.namespace or part.name not in of:
+        return
+    if part.statistic != whole.statistic:
+        yield from _of_two_statistics(part, whole)
         return
     if operator.startswith("LessThan"):
         yield from _of_little(alarm, part, most)
@@ -226,6 +245,14 @@ def _of_a_quotient(alarm: Resource) -> Slips:
         yield _told(alarm, message, f"a percentage, such as {_HUNDRED * limit:g}")
     elif operator.startswith("Greater") and _never_above(operator, limit, most):
         yield _told(alarm, f"{part.name} is a part of {whole.name}: the expression is never above {limit:g}", f"less than {most:g}")
+
+
+def _of_two_statistics(part: Watched, whole: Watched) -> Slips:
+    """A sum over some minutes by a value of one of them, or the reverse."""
+    known_ones = {part.statistic, whole.statistic} <= {"Sum", *OF_VALUES}
+    if known_ones and "Sum" in (part.statistic, whole.statistic) and min(part.period or 0, whole.period or 0) > MINUTE:
+        message = f"the expression divides the {part.statistic} of {part.name} by the {whole.statistic} of {whole.name}"
+        yield Slip(message, f"{whole.statistic} for both", part.beside("Stat"), part.statistic, dead=True)
 
 
 def _of_little(alarm: Resource, part: Watched, most: float) -> Slips:

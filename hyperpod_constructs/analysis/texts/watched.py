@@ -77,7 +77,15 @@ def quotient(alarm: Resource) -> tuple[Watched, Watched, float] | None:
     for id in (found[0]["part"], found[0]["whole"]):
         index, stat = stats[id]
         path: Path = ("Metrics", index, "MetricStat", "Metric")
-        pair.append(_of(mapping(stat.get("Metric")), known(stat.get("Stat")), None, as_float(alarm.get("Threshold")), path))
+        pair.append(
+            _of(
+                mapping(stat.get("Metric")),
+                known(stat.get("Stat")),
+                as_int(stat.get("Period", ABSENT)),
+                as_float(alarm.get("Threshold")),
+                path,
+            )
+        )
     part, whole = pair
     times = float(found[0]["before"] or found[0]["behind"] or 1)
     return None if part is None or whole is None else (part, whole, times)

@@ -544,6 +544,41 @@ def test_an_alarm_is_for_the_bad_side(found: Template, message: str | None) -> N
     assert [message in one for one in said] == [True] if message else said == []
 
 
+@pytest.mark.parametrize(
+    ("user", "lost"),
+    [
+        (resource("AWS::SQS::Queue", RedrivePolicy={"deadLetterTargetArn": att("Q"), "maxReceiveCount": 3}), True),
+        (
+            resource(
+                "AWS::Events::Rule",
+                ScheduleExpression="rate(1 day)",
+                Targets=[{"Id": "a", "Arn": "arn:aws:sns:us-west-2:123456789012:a", "DeadLetterConfig": {"Arn": att("Q")}}],
+            ),
+            True,
+        ),
+        (resource("AWS::Lambda::EventSourceMapping", EventSourceArn=att("Q"), FunctionName="f"), False),
+    ],
+)
+def test_few_lost_messages_are_good(user: Template, lost: bool) -> None:
+    def said(operator: str) -> list[str]:
+        few = alarm("AWS/SQS", "ApproximateNumberOfMessagesVisible", ("QueueName", att("Q", "QueueName")), operator=operator)
+        template = {"Resources": {"A": few, "Q": resource("AWS::SQS::Queue"), "U": user}}
+        return [one.message for one in findings(template, rules="HP-TXT-003")]
+
+    assert said(MORE) == []
+    assert [one.startswith("little ApproximateNumberOfMessagesVisible is good") for one in said(LESS)] == ([True] if lost else [])
+
+
+@pytest.mark.parametrize(("period", "other", "mixed"), [(300, "Average", True), (60, "Average", False), (300, "Sum", False)])
+def test_a_quotient_is_of_one_statistic(period: int, other: str, mixed: bool) -> None:
+    found = used_of_size(MORE, 85)
+    for one in found["Properties"]["Metrics"][1:]:
+        one["MetricStat"]["Period"] = period
+    found["Properties"]["Metrics"][2]["MetricStat"]["Stat"] = other
+    said = [one.message for one in findings({"Resources": {"A": found}}, rules="HP-TXT")]
+    assert said == (["the expression divides the Sum of UsedStorageCapacity by the Average of StorageCapacity"] if mixed else [])
+
+
 def test_an_alarm_that_scales_in_is_for_the_good_side() -> None:
     few = alarm("AWS/SQS", "ApproximateAgeOfOldestMessage", ("QueueName", "q"), threshold=9)
     few["Properties"]["AlarmActions"] = [{"Ref": "In"}]
