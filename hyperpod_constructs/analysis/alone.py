@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.clusters import clusters
 from hyperpod_constructs.analysis.database import ATTACHMENT, secret_of
 from hyperpod_constructs.analysis.references.places import Call, calls
@@ -57,20 +58,20 @@ def _is_used(resource: Resource, partner: Partner) -> bool:
 
 def types_of_users(resource: Resource) -> set[str]:
     """The types of the other resources of the model that name a resource."""
+    return {one.type for one in users_of(resource)}
+
+
+def users_of(resource: Resource) -> Sequence[Resource]:
+    """The other resources of the model that name a resource; the Ref of an attachment is its secret's ARN."""
     model = resource.template.model
-    return model.cached(_types_of_users, lambda: _types_of_users(model)).get(resource, set())
+    return model.cached(users_of, lambda: grouped(dict.fromkeys(_uses(model)))).get(resource, ())
 
 
-def _types_of_users(model: Model) -> Mapping[Resource, set[str]]:
-    """The types of the other resources that name a resource; the Ref of an attachment is its secret's ARN."""
-    found: dict[Resource, set[str]] = {}
+def _uses(model: Model) -> Iterator[tuple[Resource, Resource]]:
     for one in model.resources():
         for named in references(one.get()):
             secret = secret_of(named.get("SecretId")) if named.type == ATTACHMENT else None
-            for other in (named, *([] if secret is None else [secret])):
-                if other is not one:
-                    found.setdefault(other, set()).add(one.type)
-    return found
+            yield from ((other, one) for other in (named, secret) if other is not None and other is not one)
 
 
 def _is_named(resource: Resource, partner: Partner) -> bool:

@@ -114,3 +114,16 @@ DELETED_BY_DEFAULT = (
 
 Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
 """
+
+ENCRYPT_FOR_THEMSELVES = (
+    "AWS::EC2::LaunchTemplate",
+    "AWS::EKS::Cluster",
+    "AWS::Lambda::Function",
+    "AWS::SageMaker::Cluster",
+    "AWS::SNS::Topic",
+    "AWS::SQS::Queue",
+)
+"""Types that hold no data of a team, and encrypt with their key only what goes with them or their nodes (as of 2026-11-29).
+
+Source: https://docs.aws.amazon.com/kms/latest/developerguide/service-integration.html
+"""

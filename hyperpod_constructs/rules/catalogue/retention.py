@@ -5,20 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hyperpod_constructs._support.words import enumerated
+from hyperpod_constructs.analysis.alone import users_of
 from hyperpod_constructs.analysis.bucket_rules import DataBucket, contradiction, data_buckets, deletable, prefix_of, rules_of
 from hyperpod_constructs.analysis.kept_networks import Stranded, stranded
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM
+from hyperpod_constructs.analysis.resource_policies import KEY
 from hyperpod_constructs.facts.backups import DAYS_KEPT
-from hyperpod_constructs.facts.data_holders import ARCHIVES, DATA_HOLDERS, KEEPING_POLICIES, POLICY_WORDS
+from hyperpod_constructs.facts.data_holders import (
+    ARCHIVES,
+    DATA_HOLDERS,
+    ENCRYPT_FOR_THEMSELVES,
+    KEEPING_POLICIES,
+    POLICY_WORDS,
+)
 from hyperpod_constructs.plan.stateful import is_given_up, lost, survives
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_items, as_str, at
 
 _DELETION = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html"
 _REPLACEMENT = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatereplacepolicy.html"
 _SNAPSHOT = "Snapshot"
+_BESIDE = ("AWS::IAM::", "AWS::KMS::", NESTED_STACK)
+"""The begins of types that name a key and encrypt nothing with it."""
 
 # Data of a cluster that a team cannot make again: not secrets, dashboards and logs.
 _DATA = (
@@ -26,7 +37,7 @@ _DATA = (
     "AWS::EFS::FileSystem",
     FILE_SYSTEM,
     "AWS::FSx::Volume",
-    "AWS::KMS::Key",
+    KEY,
     "AWS::RDS::DBCluster",
     "AWS::RDS::DBInstance",
     "AWS::S3::Bucket",
@@ -48,7 +59,16 @@ def _loses(resource: Resource, policy: Value, *, replaced: bool = False) -> bool
         or (policy is ABSENT and kind.snapshot_by_default and not replaced)
     ):
         return False
+    if resource.type == KEY and not replaced and _opens_nothing_kept(resource):
+        return False
     return survives(resource) is None and not is_given_up(resource)
+
+
+def _opens_nothing_kept(key: Resource) -> bool:
+    """Whether all that a key encrypts goes without it too."""
+    users = [one for one in users_of(key) if not one.type.startswith(_BESIDE)]
+    holders = [one for one in users if one.type not in ENCRYPT_FOR_THEMSELVES]
+    return bool(users) and all(one.type in DATA_HOLDERS and _loses(one, one.deletion_policy) for one in holders)
 
 
 @warning(

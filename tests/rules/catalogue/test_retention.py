@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from hyperpod_constructs.rules.finding import Level
@@ -39,6 +41,29 @@ def test_scratch_is_for_a_while(policies: tuple[object, object], expected: list[
     properties(template, "FileSystem")["LustreConfiguration"] = {"DeploymentType": "SCRATCH_2"}
 
     assert [one for one in rules_of(template) if one.startswith("HP-RET-")] == expected
+
+
+TOPIC, BUCKET, FILES = "AWS::SNS::Topic", "AWS::S3::Bucket", "AWS::EFS::FileSystem"
+
+
+@pytest.mark.parametrize(
+    ("user", "policy", "expected"),
+    [
+        (TOPIC, None, []),
+        (FILES, None, ["Files"]),
+        (FILES, "Retain", ["Key"]),
+        (BUCKET, None, ["Key"]),
+        ("AWS::Backup::BackupVault", None, ["Key"]),
+        ("AWS::KMS::Alias", None, ["Key"]),
+    ],
+)
+def test_a_key_goes_with_what_it_encrypts(user: str, policy: str | None, expected: list[str]) -> None:
+    template = slurm()
+    template["Resources"]["Key"] = {"Type": "AWS::KMS::Key", "Properties": {"KeyPolicy": {"Statement": []}}}
+    files: dict[str, Any] = {"Type": user, "Properties": {"KmsKeyId": {"Fn::GetAtt": ["Key", "Arn"]}}}
+    template["Resources"]["Files"] = files | ({} if policy is None else {"DeletionPolicy": policy})
+
+    assert [one.resource for one in findings(template) if one.rule == "HP-RET-001"] == expected
 
 
 @pytest.mark.parametrize(("kind", "taken"), [("LUSTRE", False), ("OPENZFS", True)])
