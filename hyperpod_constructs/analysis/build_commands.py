@@ -56,7 +56,8 @@ def _build(project: Resource) -> Run | None:
     specification = _specification(project)
     data, marks = specification or ({}, {})
     texts = tuple(_written(data))
-    return run_of(texts, {**_of_specification(data), **_of_project(project)}, marks) if texts else None
+    run = run_of(texts, {**_of_specification(data), **_of_project(project)}, marks) if texts else None
+    return run._replace(set=run.set | {"*"}) if run is not None and _has_others(project) else run
 
 
 def _specification(project: Resource) -> tuple[Mapping[str, Value], Mapping[str, Part]] | None:
@@ -100,6 +101,13 @@ def _of_project(project: Resource) -> dict[str, Value]:
     items = as_items(project.get("Environment", "EnvironmentVariables"))
     found = {as_str(at(one, "Name")): _value(one) for one in items or ()}
     return {name: value for name, value in found.items() if name is not None}
+
+
+def _has_others(project: Resource) -> bool:
+    """Whether a project may have variables that are not known."""
+    written = project.get("Environment", "EnvironmentVariables")
+    items = as_items(written)
+    return written is not ABSENT and (items is None or any(as_str(at(one, "Name")) is None for one in items))
 
 
 def _value(variable: Value) -> Value:

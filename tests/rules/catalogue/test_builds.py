@@ -100,6 +100,15 @@ def test_fails_when_commands_take_what_nobody_sets(changes: dict[str, Any], name
     assert f"take the variable {name}," in message
 
 
+def test_variables_under_a_condition_may_be_any() -> None:
+    wrong = edited(BASE, {NAME: "SCRIPTS"})
+    variables = [[{"Name": name, "Value": "a"}] for name in ("BUCKET", "SCRIPTS")]
+    place = "Build/Environment/EnvironmentVariables"
+    more = {"Parameters": {"Stage": {"Type": "String"}}, "Conditions": {"Live": {"Fn::Equals": [{"Ref": "Stage"}, "live"]}}}
+    template = {**edited(wrong, {place: {"Fn::If": ["Live", *variables]}}), **more}
+    assert [one for one in said(template, "HP-TXT-011") if "take the variable" in one] == []
+
+
 def test_fails_when_a_build_that_nobody_starts_sets_another_name() -> None:
     (message,) = said(without(edited(BASE, {NAME: "SCRIPT_BUCKET"}), *ALONE), "HP-TXT-011")
     assert "SCRIPT_BUCKET is set" in message
