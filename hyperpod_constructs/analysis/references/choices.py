@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 
 from hyperpod_constructs.analysis.references.places import section
+from hyperpod_constructs.analysis.schema.violation import quoted
 from hyperpod_constructs.templates.model import Resource, Template
 from hyperpod_constructs.templates.parameters import compared, given_parameter
 from hyperpod_constructs.templates.raw import Raw
@@ -33,6 +34,11 @@ def choice_without(template: Template, condition: str, needs: Sequence[tuple[str
         if kept and _holds(conditions, {"Condition": condition}, choice, ()) is False:
             return choice
     return None
+
+
+def in_words(choice: Choice) -> str:
+    """A choice as a message says it."""
+    return " and ".join(f"another {one}" if value == _OTHER else f"{one} {quoted(value)}" for one, value in choice.items())
 
 
 def allowed_values(template: Template, parameter: str) -> list[str] | None:

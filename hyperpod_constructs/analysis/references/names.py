@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from hyperpod_constructs.analysis.custom_resources import PREFIXES, attributes_of
-from hyperpod_constructs.analysis.references.choices import choice_without, named_conditions
+from hyperpod_constructs.analysis.references.choices import choice_without, in_words, named_conditions
 from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, entry, names, once, section
 from hyperpod_constructs.analysis.schema.judge import fits
-from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
+from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.facts.lacking_attributes import lacking
 from hyperpod_constructs.facts.property_schemas import attributes
 from hyperpod_constructs.facts.template_parts import NOT_IN_CONDITIONS
@@ -162,8 +162,7 @@ def _left_out(call: Call, name: str) -> Iterator[Misreference]:
     elif name != call.owner.logical_id:
         choice = choice_without(call.template, condition, call.needs)
         if choice is not None:
-            values = " and ".join(f"{parameter} {quoted(value)}" for parameter, value in choice.items())
-            yield call.mistake(f"{said} with {values}", name, f"{allowed}, or the condition on what refers")
+            yield call.mistake(f"{said} with {in_words(choice)}", name, f"{allowed}, or the condition on what refers")
 
 
 def _variables(call: Call) -> list[str]:

@@ -849,3 +849,11 @@ def test_the_delimiter_of_a_join_is_a_text(delimiter: Any, wrong: bool) -> None:
 def test_a_macro_may_write_the_text_of_sub(argument: dict[str, Any], wrong: bool) -> None:
     template = with_sections(SLURM, Outputs={"It": {"Value": {"Fn::Sub": argument}}})
     assert ("HP-REF-003" in rules_of(template)) is wrong
+
+
+def test_another_value_is_said_in_words() -> None:
+    kept = {"Parameters": {"Stage": {"Type": "String"}}, "Conditions": {"Kept": {"Fn::Equals": [{"Ref": "Stage"}, "prod"]}}}
+    (message,) = [
+        one.message for one in findings({**kept, "Resources": {"It": KEPT}, "Outputs": {"Out": {"Value": {"Ref": "It"}}}})
+    ]
+    assert message.endswith("leaves out with another Stage")
