@@ -46,12 +46,12 @@ _SECURE = (
 def wrong_references(model: Model) -> Iterator[Misreference]:
     """Dynamic references that CloudFormation does not read."""
     for resource in model.resources():
-        for path, text in _texts(resource) if not resource.template.rewritten else ():
+        for path, text, within in _texts(resource) if not resource.template.rewritten else ():
             for odd in _unread(resource, path, text):
                 message = f"{odd} begins a reference that CloudFormation does not read"
                 yield Misreference(resource, path, message, text, "{{resolve:SERVICE:REFERENCE}}")
             for written in _REFERENCE.findall(text):
-                said = _mistake(written, resource, path)
+                said = _mistake(written, resource, path, {*path, *within})
                 if said is not None:
                     doubts = tuple((one, ("GenerateSecretString",)) for one in _secrets(written, resource))
                     yield Misreference(resource, path, f"{{{{resolve:{written}}}}} {said[0]}", text, said[1], doubts=doubts)
@@ -71,22 +71,25 @@ def _is_joined(resource: Resource, path: tuple[str | int, ...]) -> bool:
     return isinstance(value, dict) and "Fn::Sub" not in value
 
 
-def _texts(resource: Resource) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """The texts with such a reference, each at the property around all functions."""
-    waiting: list[tuple[Raw, tuple[str | int, ...], bool]] = [(resource.raw.get("Properties"), (), False)]
+def _texts(resource: Resource) -> Iterator[tuple[tuple[str | int, ...], str, tuple[str | int, ...]]]:
+    """The texts with such a reference, each at the property around all functions, and with the whole way to it."""
+    start: tuple[Raw, tuple[str | int, ...], bool, tuple[str | int, ...]] = (resource.raw.get("Properties"), (), False, ())
+    waiting = [start]
     while waiting:
-        value, path, nested = waiting.pop()
+        value, path, nested, way = waiting.pop()
         if isinstance(value, str):
             if "resolve:" in value:
-                yield path, value
+                yield path, value, way
         elif isinstance(value, list):
-            waiting += [(item, path if nested else (*path, index), nested) for index, item in enumerate(value)]
+            waiting += [(item, path if nested else (*path, index), nested, way) for index, item in enumerate(value)]
         elif isinstance(value, dict):
             inside = nested or any(key == "Ref" or key.startswith("Fn::") for key in value)
-            waiting += [(item, path if inside else (*path, key), inside) for key, item in value.items()]
+            for key, item in value.items():
+                further = way if key.startswith("Fn::") else (*way, key)
+                waiting.append((item, path if inside else (*path, key), inside, further))
 
 
-def _mistake(written: str, resource: Resource, path: tuple[str | int, ...]) -> tuple[str, str] | None:
+def _mistake(written: str, resource: Resource, path: tuple[str | int, ...], names: set[str | int]) -> tuple[str, str] | None:
     """The mistake of a reference, and the allowed form."""
     service, _, rest = written.partition(":")
     if service not in _SERVICES and "{" not in service and "$" not in service:
@@ -106,7 +109,6 @@ def _mistake(written: str, resource: Resource, path: tuple[str | int, ...]) -> t
         return "has no name of a parameter", f"{{{{resolve:{service}:NAME:VERSION}}}}"
     if version and not rest.startswith("arn:") and not version.isdecimal():
         return f"has {version!r} as version, which is a number", f"{{{{resolve:{service}:NAME:VERSION}}}}"
-    names = {str(one) for one in path}
     if service == "ssm-secure" and not any(kind == resource.type and name in names for kind, name in _SECURE):
         return f"is a secure string, which {resource.type} does not take here", "a secret of Secrets Manager, or ssm"
     return None

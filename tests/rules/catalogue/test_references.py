@@ -857,3 +857,11 @@ def test_another_value_is_said_in_words() -> None:
         one.message for one in findings({**kept, "Resources": {"It": KEPT}, "Outputs": {"Out": {"Value": {"Ref": "It"}}}})
     ]
     assert message.endswith("leaves out with another Stage")
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("Password", False), ("PasswordOf", True)])
+def test_a_secure_string_may_stand_below_a_condition(name: str, wrong: bool) -> None:
+    profile = {"Fn::If": ["Own", {name: "{{resolve:ssm-secure:/team/first:1}}"}, {"Ref": "AWS::NoValue"}]}
+    user = {"Type": "AWS::IAM::User", "Properties": {"LoginProfile": profile}}
+    more = {"Parameters": {"Stage": {"Type": "String"}}, "Conditions": {"Own": {"Fn::Equals": [{"Ref": "Stage"}, "own"]}}}
+    assert ("HP-REF-008" in rules_of({**more, "Resources": {"User": user}})) is wrong
