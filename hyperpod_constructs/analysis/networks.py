@@ -21,6 +21,7 @@ from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.naming import Naming
 from hyperpod_constructs.analysis.security_groups import is_resource
 from hyperpod_constructs.facts import addresses
+from hyperpod_constructs.templates.dependencies import raw_at
 from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_bool, as_int, as_items, as_str
 
@@ -34,6 +35,9 @@ _ROUTE = "AWS::EC2::Route"
 _PROPAGATION = "AWS::EC2::VPNGatewayRoutePropagation"
 _VPN_GATEWAY = "AWS::EC2::VPNGateway"
 _VPN, _VPN_ROUTE = "AWS::EC2::VPNConnection", "AWS::EC2::VPNConnectionRoute"
+_ZONE_KEYS = ("AvailabilityZone", "AvailabilityZoneId")
+_LETTER = re.compile(r"\{'Fn::Sub': '\$\{AWS::Region\}([a-z])'\}|\{'Fn::Join': \['', \[\{'Ref': 'AWS::Region'\}, '([a-z])'\]\]\}")
+"""The name of a zone of the stack's own region, as it is written with a function."""
 _EVERYWHERE = "0.0.0.0/0"
 _GATEWAYS = ("AWS::EC2::InternetGateway", "AWS::EC2::VPCGatewayAttachment")
 _SERVICE_STEMS = {"com.amazonaws.": "", "cn.com.amazonaws.": "", "aws.sagemaker.": "aws.sagemaker."}
@@ -95,7 +99,7 @@ class Subnet:
     @property
     def zone(self) -> Zone:
         """Where it is."""
-        return Zone(self.resource.get("AvailabilityZone"), self.resource.get("AvailabilityZoneId"), _picked(self.resource))
+        return zone_at(self.resource)
 
     @cached_property
     def exit(self) -> Exit:
@@ -122,6 +126,8 @@ class Zone(NamedTuple):
     id: Value = ABSENT
     picked: tuple[object, ...] | None = None
     """Its place in the zones of a region (`Fn::GetAZs`), for one whose name only the deployment knows."""
+    written: object = None
+    """Its template and its text there: what is written alike is one zone, whatever a parameter or the region make of it."""
 
     @property
     def shown(self) -> str:
@@ -131,7 +137,9 @@ class Zone(NamedTuple):
 
     def is_same(self, other: Zone) -> bool | None:
         """Whether two zones are one; `None` if they are not given alike, or not known."""
-        if self.picked is not None and other.picked is not None:
+        if self.written is not None and self.written == other.written:
+            return True
+        if self.picked is not None and other.picked is not None and self._by_letter is other._by_letter:
             return self.picked == other.picked
         for own, others in ((self.id, other.id), (self.name, other.name)):
             one, two = _zone_text(own), _zone_text(others)
@@ -139,6 +147,11 @@ class Zone(NamedTuple):
                 return one == two
         source = _zone_source(self.name)
         return True if source is not None and source is _zone_source(other.name) else None
+
+    @property
+    def _by_letter(self) -> bool:
+        """Whether it is picked by the letter behind the name of its region, not by its number among the zones."""
+        return self.picked is not None and isinstance(self.picked[-1], str)
 
 
 class NetworkFacts:
@@ -361,19 +374,27 @@ def zone_of(resource: Resource) -> Zone:
     source = _zone_source(name)
     if source is not None and source.type == SUBNET:
         return network_facts(resource.template.model).subnet(source).zone
-    return Zone(name, resource.get("AvailabilityZoneId"), _picked(resource))
+    return zone_at(resource)
+
+
+def zone_at(resource: Resource) -> Zone:
+    """The zone that a resource gives by its name or by its id."""
+    raw = next((one for key in _ZONE_KEYS if (one := raw_at(resource, (key,))) is not None), None)
+    written = None if raw is None or resource.template.rewritten else (resource.template, str(raw))
+    return Zone(resource.get("AvailabilityZone"), resource.get("AvailabilityZoneId"), _picked(resource), written)
 
 
 def places_of_zones(subnets: Iterable[Resource]) -> tuple[tuple[Resource, tuple[str]], ...]:
     """The places of the zones of subnets, of which one may be the mistake where zones do not go together."""
-    keys = ("AvailabilityZone", "AvailabilityZoneId")
-    return tuple((one, (key,)) for one in subnets for key in keys if one.get(key) is not ABSENT)
+    return tuple((one, (key,)) for one in subnets for key in _ZONE_KEYS if one.get(key) is not ABSENT)
 
 
 def _picked(subnet: Resource) -> tuple[object, ...] | None:
-    """Stack, region and index of a zone that is picked from those of a region."""
-    properties = subnet.raw.get("Properties")
-    raw = properties.get("AvailabilityZone") if isinstance(properties, dict) else None
+    """Stack, region and index of a zone that is picked from those of a region; or its letter behind the region's name."""
+    raw = raw_at(subnet, ("AvailabilityZone",))
+    letter = _LETTER.fullmatch(str(raw))
+    if letter is not None:
+        return subnet.template.root, "", next(filter(None, letter.groups()))
     picked = raw.get("Fn::Select") if isinstance(raw, dict) and len(raw) == 1 else None
     if not isinstance(picked, list) or len(picked) != 2 or not isinstance(picked[1], dict) or [*picked[1]] != ["Fn::GetAZs"]:
         return None

@@ -179,6 +179,14 @@ def test_an_endpoint_without_private_dns_is_none(dns: str, perhaps: bool) -> Non
         ("AvailabilityZone: !Ref P", "AvailabilityZone: a", None),
         ("AvailabilityZone: a", "AvailabilityZone: !GetAtt One.AvailabilityZone", True),
         ("AvailabilityZone: b", "AvailabilityZone: !GetAtt Third.AvailabilityZone", None),
+        ("AvailabilityZone: !Ref P", "AvailabilityZone: !Ref P", True),
+        ("AvailabilityZoneId: !Select [1, !Ref P]", "AvailabilityZoneId: !Select [1, !Ref P]", True),
+        ("AvailabilityZoneId: !Select [0, !Ref P]", "AvailabilityZoneId: !Select [1, !Ref P]", None),
+        ("AvailabilityZone: !Ref P", "AvailabilityZone: !Ref AWS::StackName", None),
+        ("AvailabilityZone: !Sub '${AWS::Region}a'", "AvailabilityZone: !Join ['', [!Ref AWS::Region, a]]", True),
+        ("AvailabilityZone: !Sub '${AWS::Region}a'", "AvailabilityZone: !Sub '${AWS::Region}b'", False),
+        ("AvailabilityZone: !Sub '${AWS::Region}a'", "AvailabilityZone: !Sub '${P}b'", None),
+        ("AvailabilityZone: !Sub '${AWS::Region}a'", "AvailabilityZone: !Select [0, !GetAZs '']", None),
     ],
 )
 def test_zones(one: str, other: str, answer: bool | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
@@ -13,12 +14,13 @@ from hyperpod_constructs.analysis.reachability import users_by_rules
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, security_groups
 from hyperpod_constructs.analysis.subnet_needs import TooSmall, too_small
 from hyperpod_constructs.facts.listeners import NFS
+from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.facts.orchestration import TAG_OF_NODE_SUBNETS, TAG_OF_PUBLIC_SUBNETS
 from hyperpod_constructs.facts.zones import WRITE_ZONE, absent_mistake, id_mistake, name_mistake
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at, is_known
+from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_items, as_str, at, is_known
 
 _INTERNAL, _FOR_INTERNET = TAG_OF_NODE_SUBNETS[0], TAG_OF_PUBLIC_SUBNETS[0]
 _PREREQUISITES = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html"
@@ -156,13 +158,27 @@ def training_plans_are_in_one_zone(model: Model) -> Iterator[Hit]:
     source="https://docs.aws.amazon.com/ram/latest/userguide/working-with-az-ids.html",
 )
 def zones_are_in_their_property(subnet: Resource) -> Iterator[Hit]:
-    name, zone_id = as_str(subnet.get("AvailabilityZone")), as_str(subnet.get("AvailabilityZoneId"))
     key, other = "AvailabilityZone", "AvailabilityZoneId"
+    name, zone_id = as_str(subnet.get(key)), as_str(subnet.get(other))
     found = {
-        key: None if name is None else name_mistake(key, name, other) or absent_mistake(key, name),
-        other: None if zone_id is None else id_mistake(other, zone_id, None, key) or absent_mistake(other, zone_id),
+        key: _of_other_kind(subnet, key) if name is None else name_mistake(key, name, other) or absent_mistake(key, name),
+        other: _of_other_kind(subnet, other)
+        if zone_id is None
+        else id_mistake(other, zone_id, None, key) or absent_mistake(other, zone_id),
     }
     yield from (hit(subnet, mistake, place) for place, mistake in found.items() if mistake is not None)
+
+
+_ENDS: Mapping[str, tuple[re.Pattern[str], str]] = {
+    "AvailabilityZone": (re.compile(r"(?:.*-)?az\d+"), "ends as a zone id, which belongs in AvailabilityZoneId"),
+    "AvailabilityZoneId": (re.compile(r".*[a-z]"), "does not end as a zone id; a name belongs in AvailabilityZone"),
+}
+"""The ends of the other kind, for a zone whose region only the deployment knows."""
+
+
+def _of_other_kind(subnet: Resource, key: str) -> Mistake | None:
+    value, (end, words) = subnet.get(key), _ENDS[key]
+    return Mistake(f"{key} {value} {words}", WRITE_ZONE) if isinstance(value, Text) and end.fullmatch(value.suffix) else None
 
 
 _SPREAD: Mapping[str, tuple[str, ...]] = {

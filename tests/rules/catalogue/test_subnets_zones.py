@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from typing import Any
 
 import pytest
 
@@ -198,7 +199,7 @@ def test_a_plan_for_each_zone_is_fine() -> None:
     assert rules_of(template) == []
 
 
-def _with_zone(region: str | None, **zone: str) -> list[Finding]:
+def _with_zone(region: str | None, **zone: Any) -> list[Finding]:
     template = slurm()
     for name in ("NodeSubnet", "PublicSubnet"):
         properties(template, name).pop("AvailabilityZone")
@@ -212,9 +213,11 @@ def _with_zone(region: str | None, **zone: str) -> list[Finding]:
     [
         (None, {"AvailabilityZone": "usw2-az4"}, "AvailabilityZone 'usw2-az4' is a zone id"),
         (None, {"AvailabilityZoneId": "us-west-2a"}, "AvailabilityZoneId 'us-west-2a' is not a zone id"),
+        (None, {"AvailabilityZoneId": {"Fn::Sub": "${AWS::Region}b"}}, "AvailabilityZoneId ${?}b does not end as a zone id"),
+        (None, {"AvailabilityZone": {"Fn::Sub": "${AWS::Region}-az2"}}, "AvailabilityZone ${?}-az2 ends as a zone id"),
     ],
 )
-def test_a_zone_in_the_wrong_property(region: str | None, zone: dict[str, str], message: str) -> None:
+def test_a_zone_in_the_wrong_property(region: str | None, zone: dict[str, Any], message: str) -> None:
     (finding,) = _with_zone(region, **zone)
 
     assert (finding.rule, finding.level) == ("HP-SUB-013", Level.ERROR)
@@ -225,6 +228,8 @@ def test_a_zone_in_the_wrong_property(region: str | None, zone: dict[str, str], 
     ("region", "zone"),
     [
         ("us-west-2", {"AvailabilityZone": "us-west-2-lax-1a"}),
+        (None, {"AvailabilityZone": {"Fn::Sub": "${AWS::Region}a"}}),
+        (None, {"AvailabilityZoneId": {"Fn::Sub": "${AWS::StackName}-az2"}}),
         ("us-west-2", {"AvailabilityZoneId": "usw2-az4"}),
         ("us-west-2", {"AvailabilityZoneId": "usw2-phx2-az1"}),
         ("us-east-1", {"AvailabilityZoneId": "use1-atl2-az1"}),
@@ -234,7 +239,7 @@ def test_a_zone_in_the_wrong_property(region: str | None, zone: dict[str, str], 
         (None, {"AvailabilityZoneId": "usw2-az4"}),
     ],
 )
-def test_a_zone_of_the_region(region: str | None, zone: dict[str, str]) -> None:
+def test_a_zone_of_the_region(region: str | None, zone: dict[str, Any]) -> None:
     assert _with_zone(region, **zone) == []
 
 
