@@ -9,6 +9,7 @@ import pytest
 from hyperpod_constructs.analysis.references.anatomy import wrong_parts
 from hyperpod_constructs.analysis.references.dynamic import wrong_references
 from hyperpod_constructs.analysis.references.functions import wrong_calls
+from hyperpod_constructs.analysis.references.names import unknown_names
 from hyperpod_constructs.analysis.references.parameters import wrong_parameters
 from hyperpod_constructs.analysis.references.texts import unmeant
 from hyperpod_constructs.templates.model import Model
@@ -174,3 +175,14 @@ INSTALL = {"packages": {"yum": {"git": []}}, "commands": {"a": {"command": "slur
 def test_cfn_init_finds_its_configs(init: dict[str, Any], count: int) -> None:
     more = {"Box": {"Type": "AWS::EC2::Instance", "Metadata": {"AWS::CloudFormation::Init": init}}}
     assert len([*wrong_parts(model(more=more))]) == count
+
+
+@pytest.mark.parametrize("kind", ["Rules", "Conditions"])
+def test_rules_and_conditions_know_no_resources(kind: str) -> None:
+    asks = {"Fn::Equals": [{"Ref": "Queue"}, "a"]}
+    asked = {"RuleCondition": asks, "Assertions": [{"Assert": {"Fn::Equals": [{"Ref": "Stage"}, "a"]}}]}
+    queue = {"Type": "AWS::SQS::Queue", **({"Condition": "Is"} if kind == "Conditions" else {})}
+    sections = {"Parameters": {"Stage": {"Type": "String"}}, kind: {"Is": asked if kind == "Rules" else asks}}
+    (found,) = unknown_names(Model.of({"t": {"Resources": {"Queue": queue}, **sections}}))
+    assert found.owner.logical_id == "Queue"
+    assert found.message.startswith("a reference names 'Queue', a resource; conditions and rules know parameters only")

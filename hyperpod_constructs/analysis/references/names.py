@@ -137,6 +137,10 @@ def _value(call: Call, name: Raw) -> Iterator[Misreference]:
         return
     if name not in known:
         allowed = "a parameter of the template" if in_condition else "a resource or parameter of the template"
+        if in_condition and name in (names(call.template, "Resources") or ()):
+            message = f"a reference names {name!r}, a resource; conditions and rules know parameters only"
+            yield call.mistake(message, name, allowed)
+            return
         yield _unknown(call, f"a reference names {name!r}", name, known, allowed)
     elif name not in section(call.template, "Parameters"):
         yield from _left_out(call, name)

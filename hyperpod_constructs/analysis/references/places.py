@@ -140,12 +140,12 @@ def settled(one: Misreference) -> Misreference:
 
 
 def _user(owner: Resource) -> Resource | None:
-    """The first resource or output with a condition, or the first parameter of a rule; `None` for another place, or without one."""
+    """The first resource or output with a condition, or the first resource or parameter of a rule; `None` without one."""
     template, names_of = owner.template, set[str]()
     if owner.type == "Rule":
-        parameters = section(template, "Parameters")
-        named = (name for name in _named(section(template, "Rules").get(owner.logical_id), "Ref") if name in parameters)
-        return next((entry(template, "Parameters", name) for name in named), None)
+        named = [*_named(section(template, "Rules").get(owner.logical_id), "Ref")]
+        parameters = [entry(template, "Parameters", name) for name in named if name in section(template, "Parameters")]
+        return next(iter([*(template.by_id[name] for name in named if name in template.by_id), *parameters]), None)
     waiting = [owner.logical_id] if owner.type == "Condition" else []
     while waiting:
         name = waiting.pop()
