@@ -239,7 +239,18 @@ def _second_key_of_another_value(mapping: Value, argument: list[Raw], values: li
         found = mapping.get(value) if isinstance(mapping, Mapping) else None
         if isinstance(found, Mapping) and key not in found:
             return f"{value} of mapping {argument[0]} has no key {quoted(str(key))}", str(key), listed(sorted(found)) or "no key"
-    return None
+    return _second_key_of_none(mapping, argument)
+
+
+def _second_key_of_none(mapping: Value, argument: list[Raw]) -> _Said:
+    """The second key of a mapping that has it under no first key, whatever that is."""
+    rows = [*mapping.values()] if isinstance(mapping, Mapping) else []
+    known = [[*row] for row in rows if isinstance(row, Mapping)]
+    key = argument[2]
+    if not isinstance(key, str) or not rows or len(known) < len(rows) or any(key in keys for keys in known):
+        return None
+    near = sorted({one for keys in known for one in keys})
+    return f"mapping {argument[0]} has {quoted(key)} under no key{meant(key, near)}", key, listed(near) or "no key"
 
 
 _JUDGES: Mapping[str, Callable[[list[Value]], _Said]] = {
