@@ -11,7 +11,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from hyperpod_constructs._support.grouping import grouped
-from hyperpod_constructs.analysis.references.choices import allowed_values, comparisons, may_limit
+from hyperpod_constructs.analysis.comparisons import comparisons
+from hyperpod_constructs.analysis.references.choices import allowed_values, may_limit
 from hyperpod_constructs.analysis.references.places import calls, section
 from hyperpod_constructs.analysis.regions import claims
 from hyperpod_constructs.facts.regions import REGIONS

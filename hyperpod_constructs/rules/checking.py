@@ -61,17 +61,25 @@ def check(
     chosen = [one for one in every if not (validated and one.validated)]
     accepted = Acknowledged(acknowledged)
 
-    def find(deployed: Model, failed: list[Finding]) -> list[Finding]:
-        hits = _audible(chosen, deployed, failed, accepted)
+    def find(deployed: Model, hits: list[Heard]) -> list[Finding]:
         said = [one for one in every if validated and one.validated] if hits else []
         beside = [one for one in _audible([*said, *chosen], deployed, [], accepted) if one[0].validated] if said else []
         return [one for _, _, one in explained(without_consequences(hits, [*beside, *hits], deployed), deployed, every)]
 
-    here = find(model, failures)
+    def find_new(deployed: Model) -> list[Finding]:
+        hits = _audible(chosen, deployed, [], accepted)
+        return [] if _places(hits) <= places else find(deployed, hits)
+
+    heard = _audible(chosen, model, failures, accepted)
+    places, here = _places(heard), find(model, heard)
     found: dict[tuple[str, str, str, str, str], Finding] = {}
-    for finding in (*here, *elsewhere(model, here, lambda deployed: find(deployed, []))):
+    for finding in (*here, *elsewhere(model, here, find_new)):
         found.setdefault((finding.rule, finding.template, finding.resource, finding.path, finding.message), finding)
     return [*failures, *_sorted((_readable(one, secrets_of(model)) for one in found.values()), model)]
+
+
+def _places(heard: Iterable[Heard]) -> set[tuple[str, ...]]:
+    return {(one.rule, one.template, one.resource, one.path) for _, _, one in heard}
 
 
 def _readable(one: Finding, secrets: Secrets) -> Finding:

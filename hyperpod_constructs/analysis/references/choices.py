@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 
+from hyperpod_constructs.analysis.comparisons import comparisons, text_of
 from hyperpod_constructs.analysis.references.places import section
 from hyperpod_constructs.analysis.schema.violation import quoted
 from hyperpod_constructs.templates.model import Resource, Template
 from hyperpod_constructs.templates.parameters import compared, given_parameter
 from hyperpod_constructs.templates.raw import Raw
-from hyperpod_constructs.templates.values import as_str
 
 _OTHER = "\ufffc"
 _MOST = 256
@@ -48,7 +48,7 @@ def allowed_values(template: Template, parameter: str) -> list[str] | None:
     limited = may_limit(section(template, "Rules"), parameter)
     declared = None if limited else section(template, "Parameters").get(parameter)
     listed = declared.get("AllowedValues") if isinstance(declared, dict) else None
-    texts = [_text(one) for one in listed] if isinstance(listed, list) else []
+    texts = [text_of(one) for one in listed] if isinstance(listed, list) else []
     known = [one for one in texts if one is not None]
     return known if known and len(known) == len(texts) else None
 
@@ -59,11 +59,6 @@ def _given_values(stack: Resource, parameter: str) -> list[str] | None:
         return None
     above = given_parameter(stack.raw.get("Properties"), parameter)
     return None if above is None else allowed_values(stack.template, above)
-
-
-def may_be_empty(template: Template, parameter: str) -> bool:
-    """Whether a condition asks for the empty text of a parameter, so that nothing has to be given."""
-    return (parameter, "") in comparisons([*section(template, "Conditions").values()])
 
 
 def may_limit(rules: Mapping[str, Raw], parameter: str) -> bool:
@@ -111,23 +106,6 @@ def named_conditions(raw: Raw) -> list[str]:
     return [name] if isinstance(name, str) else [other for one in raw.values() for other in named_conditions(one)]
 
 
-def comparisons(raw: Raw) -> Iterator[tuple[str, str]]:
-    """The parameters that a condition compares with texts."""
-    if isinstance(raw, list):
-        for one in raw:
-            yield from comparisons(one)
-    elif isinstance(raw, dict):
-        sides = raw.get("Fn::Equals")
-        if isinstance(sides, list) and len(sides) == 2:
-            for one, other in (sides, sides[::-1]):
-                parameter, text = compared(one), _text(other)
-                if parameter is not None and text is not None:
-                    yield parameter, text
-        else:
-            for one in raw.values():
-                yield from comparisons(one)
-
-
 def _holds(conditions: Mapping[str, Raw], raw: Raw, choice: Choice, before: tuple[str, ...]) -> bool | None:
     """Whether a condition holds with these values; `None` if that is not known."""
     if not isinstance(raw, dict) or len(raw) != 1:
@@ -152,8 +130,4 @@ def _holds(conditions: Mapping[str, Raw], raw: Raw, choice: Choice, before: tupl
 
 def _side(raw: Raw, choice: Choice) -> str | None:
     parameter = compared(raw)
-    return _text(raw) if parameter is None else choice.get(parameter)
-
-
-def _text(raw: Raw) -> str | None:
-    return as_str(raw) if isinstance(raw, str | int | float | bool) else None
+    return text_of(raw) if parameter is None else choice.get(parameter)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from hyperpod_constructs.analysis.references.choices import may_be_empty
+from hyperpod_constructs.analysis.comparisons import may_be_empty
 from hyperpod_constructs.analysis.schema.arns import arn_violations
 from hyperpod_constructs.analysis.schema.judge import violations
 from hyperpod_constructs.analysis.schema.violation import Path, Violation, alike, is_only_misspelled, meant_places
