@@ -19,7 +19,7 @@ from hyperpod_constructs.analysis.order import Late
 from hyperpod_constructs.facts.creation import CALLERS
 from hyperpod_constructs.templates.dependencies import awaits, references
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import as_str
+from hyperpod_constructs.templates.values import Reference, as_str
 
 _CUSTOM, _TOKEN = "Custom::", "ServiceToken"
 _ROLES: Mapping[str, str] = {
@@ -85,9 +85,13 @@ def _policies(caller: Resource, program: Resource, *, shared: bool) -> Iterator[
 
 
 def _entries(caller: Resource, programs: tuple[Resource, ...]) -> Iterator[Late]:
-    """The access entries of a program's role, for the Kubernetes cluster that the caller names, or on which a build works."""
+    """The access entries of a program's role, for the Kubernetes cluster that its caller or a property of a custom resource names,
+    or on which a build works.
+    """
     of_builds = [one.eks for one in cluster_builds(caller.template.model) if one.project in programs]
-    named = dict.fromkeys(eks for eks in (EksCluster.of(caller.get("ClusterName")), *of_builds) if eks is not None)
+    whole = [one for one in caller.properties.values() if isinstance(one, Reference)] if caller.type.startswith(_CUSTOM) else []
+    own = (EksCluster.of(one) for one in (caller.get("ClusterName"), *whole))
+    named = dict.fromkeys(eks for eks in (*own, *of_builds) if eks is not None)
     beside = [one for eks in named for one in eks.access_entries if one.template.root is caller.template.root]
     roles = {resource_of(one.get(_ROLES[one.type]), ROLE) for one in programs} - {None}
     for entry in beside:

@@ -287,3 +287,17 @@ def test_a_function_has_its_access_before_it_is_called(token: Any, principal: An
     awaited = ["InnerPolicy"]
     assert late({**made, "Chart": resource("Custom::Chart", chart, DependsOn=awaited)}) == expected
     assert late({**made, "Chart": resource("Custom::Chart", chart, DependsOn=[*awaited, "Entry"])}) == []
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        ({"Ref": "Control"}, [("Chart", "Entry")]),
+        ({"Fn::GetAtt": ["Control", "Arn"]}, [("Chart", "Entry")]),
+        ("elsewhere", []),
+    ],
+)
+def test_a_cluster_is_named_by_any_property_of_a_custom_resource(named: Any, expected: list[tuple[str, str]]) -> None:
+    chart = {"ServiceToken": {"Ref": "ChartProvider"}, "Target": named}
+    made = {"Control": CONTROL, "Entry": entry({"Ref": "ChartProviderRole"})}
+    assert late({**made, "Chart": resource("Custom::Chart", chart)}) == expected
