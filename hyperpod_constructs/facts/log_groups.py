@@ -47,6 +47,12 @@ UNTOLD = "INFO"
 Source: https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
 """
 
+MOST_SUBSCRIPTIONS = 2
+"""The subscriptions of a log group (as of 2026-11-29).
+
+Source: https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutSubscriptionFilter.html
+"""
+
 FILTERS = frozenset({"AWS::Logs::MetricFilter", "AWS::Logs::SubscriptionFilter"})
 READERS = FILTERS | {
     *("AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "AWS::IAM::ManagedPolicy", "AWS::IAM::Policy"),

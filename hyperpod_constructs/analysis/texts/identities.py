@@ -15,6 +15,7 @@ from hyperpod_constructs.analysis.kubernetes import EksCluster
 from hyperpod_constructs.analysis.schema.violation import Path, listed
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries
 from hyperpod_constructs.facts.addons import misspelled_account
+from hyperpod_constructs.facts.governance import namespace, namespace_of_group
 from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL, SESSION_TAGS
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.globs import matches
@@ -124,5 +125,18 @@ def _tags_in(value: Value, path: Path = ()) -> Iterator[tuple[Path, str]]:
         yield from ((path, name) for part in parts if isinstance(part, str) for name in _TAG.findall(part))
 
 
+def entry(resource: Resource) -> Slips:
+    """The group of a team and the scopes of policies in one access entry are for the same namespace."""
+    groups = [as_str(one) for one in as_items(resource.get("KubernetesGroups")) or ()]
+    own = {space for one in groups if one is not None and (space := namespace_of_group(one)) is not None}
+    for index, policy_ in entries(resource.get("AccessPolicies")) if own and None not in groups else ():
+        spaces = [as_str(one) for one in as_items(at(policy_, "AccessScope", "Namespaces")) or ()]
+        given = {one for one in spaces if one is not None and one.startswith(namespace("")) and "*" not in one}
+        if given and len(given) == len(spaces) and own.isdisjoint(given):
+            message = f"the group is that of {listed(sorted(own))}, and the policy is for {listed(sorted(given))}"
+            place: Path = ("AccessPolicies", index, "AccessScope", "Namespaces")
+            yield Slip(message, listed(sorted(own)), place, resource.get(*place), dead=True, doubts=(("KubernetesGroups",),))
+
+
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {_ASSOCIATION: association, ROLE: role, _POLICY: policy}
+WHOLES: Mapping[str, WholeJudge] = {_ASSOCIATION: association, "AWS::EKS::AccessEntry": entry, ROLE: role, _POLICY: policy}

@@ -250,7 +250,12 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::SSM::Parameter": "Value",
         "AWS::SageMaker::Model": "",
     },
-    "identities": {"AWS::EKS::PodIdentityAssociation": "", "AWS::IAM::Policy": "PolicyDocument", "AWS::IAM::Role": "Policies"},
+    "identities": {
+        "AWS::EKS::AccessEntry": "KubernetesGroups",
+        "AWS::EKS::PodIdentityAssociation": "",
+        "AWS::IAM::Policy": "PolicyDocument",
+        "AWS::IAM::Role": "Policies",
+    },
     "jobs": {"AWS::Batch::JobDefinition": "PlatformCapabilities", "AWS::Batch::JobQueue": "ComputeEnvironmentOrder"},
     "log_filters": {"AWS::Logs::MetricFilter": "", "AWS::Logs::SubscriptionFilter": ""},
     "log_queries": {"AWS::Logs::LogGroup": "DataProtectionPolicy", "AWS::Logs::QueryDefinition": "QueryString"},

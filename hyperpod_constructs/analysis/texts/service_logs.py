@@ -21,6 +21,7 @@ from hyperpod_constructs.facts.log_groups import (
     FILTERS,
     LEVELS,
     MADE_BY_SERVICES,
+    MOST_SUBSCRIPTIONS,
     NAMES_AND_GROUPS,
     READERS,
     UNTOLD,
@@ -33,7 +34,7 @@ from hyperpod_constructs.templates.values import ABSENT, Reference, Unknown, Val
 GROUP, _EKS, _FUNCTION = "AWS::Logs::LogGroup", "AWS::EKS::Cluster", "AWS::Lambda::Function"
 _GROUP = ("LoggingConfig", "LogGroup")
 _LEVEL = re.compile(r"\$\.level\s*=\s*\"?([A-Z]+)")
-_NAME = "LogGroupName"
+_NAME, _SUBSCRIPTION = "LogGroupName", "AWS::Logs::SubscriptionFilter"
 _TYPES = ("Logging", "ClusterLogging", "EnabledTypes")
 _WORD = re.compile(r"[a-z]+|\d+")
 
@@ -119,6 +120,17 @@ def filter_of(resource: Resource) -> Slips:
         yield Slip(message, "the group of another function", (_NAME,))
         return
     yield from _audited(resource) if group is not None else _unaudited(resource)
+    yield from () if group is None else _one_too_many(resource, group)
+
+
+def _one_too_many(resource: Resource, group: Resource) -> Slips:
+    """A subscription to a group that has as many as it takes."""
+    every = [one for one in group.template.model.resources(_SUBSCRIPTION) if one.exists]
+    same = [one for one in every if named_resource(one, one.get(_NAME), GROUP) is group]
+    if resource in same[MOST_SUBSCRIPTIONS:]:
+        names = " and ".join(one.logical_id for one in same[:MOST_SUBSCRIPTIONS])
+        message = f"{group.logical_id} has {names}, and a log group takes {MOST_SUBSCRIPTIONS} subscriptions"
+        yield Slip(message, "one stream for several receivers", (_NAME,))
 
 
 def _unaudited(resource: Resource) -> Slips:
@@ -179,5 +191,5 @@ WHOLES: Mapping[str, WholeJudge] = {
     GROUP: log_group,
     _FUNCTION: levels,
     "AWS::Logs::MetricFilter": filter_of,
-    "AWS::Logs::SubscriptionFilter": filter_of,
+    _SUBSCRIPTION: filter_of,
 }
