@@ -47,7 +47,7 @@ def through(service: str, role: Resource) -> Context:
 
 def from_nodes(groups: Iterable[Group], action: str) -> tuple[Context, Resource | None]:
     """The keys of a call that nodes make in their network, and the endpoint past which it goes, if both are known."""
-    return _past(_subnets(groups), action)
+    return from_subnets(of_groups(groups), action)
 
 
 def from_outside() -> Context:
@@ -64,12 +64,12 @@ def from_program(program: Resource, action: str) -> tuple[Context, Resource | No
         return from_outside(), None
     facts = network_facts(program.template.model)
     names = [resource_of(one, SUBNET) for one in as_items(program.get(*INTERFACES[program.type].subnets)) or (UNKNOWN,)]
-    keys, endpoint = _past((None if one is None else facts.subnet(one) for one in names), action)
+    keys, endpoint = from_subnets((None if one is None else facts.subnet(one) for one in names), action)
     closed = endpoint is not None and layer_of(endpoint.get("PolicyDocument")).allows(Call(action)) is False
     return keys, None if closed else endpoint
 
 
-def _past(subnets: Iterable[Subnet | None], action: str) -> tuple[Context, Resource | None]:
+def from_subnets(subnets: Iterable[Subnet | None], action: str) -> tuple[Context, Resource | None]:
     """The keys of a call from some subnets, and the one endpoint past which it goes from all of them."""
     prefix = action.partition(":")[0]
     service = _ENDPOINTS.get(prefix, prefix)
@@ -83,7 +83,15 @@ def _past(subnets: Iterable[Subnet | None], action: str) -> tuple[Context, Resou
     return (from_outside() if endpoint is False else {}), None
 
 
-def _subnets(groups: Iterable[Group]) -> Iterator[Subnet | None]:
+def of_node_groups(nodes: Iterable[Resource]) -> Iterator[Subnet | None]:
+    """The subnets of groups of nodes that EKS manages; `None` for one that is not known."""
+    for group in nodes:
+        names = [resource_of(one, SUBNET) for one in as_items(group.get("Subnets")) or (UNKNOWN,)]
+        yield from (None if one is None else network_facts(group.template.model).subnet(one) for one in names)
+
+
+def of_groups(groups: Iterable[Group]) -> Iterator[Subnet | None]:
+    """The subnets of instance groups; `None` for one that is not known."""
     for group in groups:
         placed = _placed(group)
         yield from (None,) if placed is None else placed.subnet_facts() or (None,)

@@ -15,13 +15,23 @@ from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.addons import Addon, addons
 from hyperpod_constructs.analysis.api_calls import api_called
 from hyperpod_constructs.analysis.arns import bucket_arn
-from hyperpod_constructs.analysis.call_contexts import from_nodes, from_outside, from_program, of_caller, through
+from hyperpod_constructs.analysis.call_contexts import (
+    from_nodes,
+    from_outside,
+    from_program,
+    from_subnets,
+    of_caller,
+    of_groups,
+    of_node_groups,
+    through,
+)
 from hyperpod_constructs.analysis.clusters import Cluster, Group, quoted
 from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.contexts import OF_OWNER, having
 from hyperpod_constructs.analysis.grants import grants_of
 from hyperpod_constructs.analysis.iam import ROLE, RoleFacts, role_facts
 from hyperpod_constructs.analysis.kubernetes import EksCluster, cni_has_own_role, eks_clusters, joined
+from hyperpod_constructs.analysis.networks import Subnet
 from hyperpod_constructs.analysis.node_places import BUCKET, Used, arn_at, keys_of_volumes, used_by, used_by_any
 from hyperpod_constructs.analysis.node_roles import RoleUse, cluster_roles, meant_for_nodes, role_uses
 from hyperpod_constructs.analysis.policy_document import Call, Statement
@@ -42,7 +52,7 @@ from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_str, at, shown
 from hyperpod_constructs.templates.values import joined as joined_parts
 
-_OTHER_NODES = ("AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::Instance", "AWS::EKS::FargateProfile", "AWS::EKS::Nodegroup")
+_OTHER_NODES = ("AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::Instance", "AWS::EKS::FargateProfile")
 _NODE_GROUP, _WORKSPACE = "AWS::EKS::Nodegroup", "AWS::APS::Workspace"
 
 
@@ -250,26 +260,29 @@ def _of_pods(addon: Addon) -> Iterator[Need]:
 
 
 def _of_pod(addon: Addon, user: str, role: Resource, task: Task, arn: Value) -> Iterator[Need]:
-    """The needs of pods, past the endpoints of the nodes on which they run, where only those of one cluster can have them."""
-    groups = _groups_for(addon.eks)
+    """The needs of pods, past the endpoint of the nodes on which they run, if all of these have one."""
+    subnets = _subnets_for(addon.eks)
     for action in task.actions:
-        network, endpoint = from_nodes(groups, action) if groups else ({}, None)
+        network, endpoint = from_subnets(subnets, action)
         context = having((of_caller(role), network, task.context))
         yield Need(user, role_facts(role), task, Call(action, arn, context), endpoint=endpoint)
 
 
-def _groups_for(eks: EksCluster | None) -> tuple[Group, ...]:
-    """The groups of nodes on which the pods of a Kubernetes cluster run; none where EKS may have other nodes for them."""
+def _subnets_for(eks: EksCluster | None) -> tuple[Subnet | None, ...]:
+    """The subnets of nodes on which the pods of a Kubernetes cluster run; none where EKS may have other nodes for them."""
     model = None if eks is None else eks.resource.template.model
-    if eks is None or model is None or eks.node_groups or eks.is_automatic or model.resources(*_OTHER_NODES):
+    if eks is None or model is None or eks.is_automatic or model.resources(*_OTHER_NODES):
         return ()
-    return tuple(group for cluster, joined_to in joined(model) if joined_to == eks for group in cluster.groups)
+    if {*model.resources(_NODE_GROUP)} != {*eks.node_groups}:
+        return ()
+    groups = [group for cluster, joined_to in joined(model) if joined_to == eks for group in cluster.groups]
+    return (*of_groups(groups), *of_node_groups(eks.node_groups)) if groups else ()
 
 
-def _groups_of_pods(role: Resource) -> tuple[Group, ...]:
-    """The groups of nodes on which pods run that alone can have a role."""
+def _subnets_of_pods(role: Resource) -> tuple[Subnet | None, ...]:
+    """The subnets of nodes on which pods run that alone can have a role."""
     found = {_pods_of(one, role) for one in trust_of(role) if one.effect == "Allow"}
-    return _groups_for(next(iter(found))) if len(found) == 1 else ()
+    return _subnets_for(next(iter(found))) if len(found) == 1 else ()
 
 
 def _pods_of(statement: Statement, role: Resource) -> EksCluster | None:
@@ -358,10 +371,10 @@ def _granted(role: Resource) -> Iterator[Need]:
     """What the policies of a role allow by name on resources of the model, and on their keys."""
     known, user = role_facts(role), f"the role {role.logical_id}"
     nodes = tuple(group for use in role_uses(role.template.model) if use.role is role for group in use.groups)
-    groups = nodes or _groups_of_pods(role)
+    subnets = tuple(of_groups(nodes)) or _subnets_of_pods(role)
     for grant in grants_of(known):
         task = _task(f"use {grant.target.logical_id} as its policies say")
-        network, endpoint = from_nodes(groups, grant.action) if groups else ({}, None)
+        network, endpoint = from_subnets(subnets, grant.action)
         owner = dict.fromkeys(OF_OWNER, grant.target.template.owner)
         call = Call(grant.action, grant.arn, having((of_caller(role), network, owner)))
         yield Need(user, known, task, call, nodes, endpoint, Origin.GRANT)

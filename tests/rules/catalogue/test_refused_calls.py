@@ -489,6 +489,12 @@ def of_pods(**trust: Any) -> Template:
     )
 
 
+def nodes(subnet: Any, cluster: Any = None) -> Template:
+    """A group of nodes that EKS manages."""
+    given = {"ClusterName": cluster or {"Ref": "Control"}, "NodeRole": "arn:aws:iam::123456789012:role/a", "Subnets": [subnet]}
+    return {"Type": "AWS::EKS::Nodegroup", "Properties": given}
+
+
 BY_TOKEN = {"Action": "sts:AssumeRoleWithWebIdentity", "Principal": {"Federated": {"Ref": "Issuer"}}}
 BY_AGENT = {"Action": ["sts:AssumeRole", "sts:TagSession"], "Principal": {"Service": "pods.eks.amazonaws.com"}}
 BY_SERVICE = {"Action": "sts:AssumeRole", "Principal": {"Service": "grafana.amazonaws.com"}}
@@ -505,6 +511,13 @@ PAST = "MetricsEndpoint/PolicyDocument/Statement/0"
         (BY_AGENT, {PAST: of_everybody(allow("*"))}, ""),
         (BY_SERVICE, {f"{PAST}/Action": "aps:RemoteWrite"}, ""),
         (BY_TOKEN, {f"{PAST}/Action": "aps:RemoteWrite", "Issuer/Url": "https://oidc.example.com"}, ""),
+        (
+            BY_TOKEN,
+            {f"{PAST}/Action": "aps:RemoteWrite", "Others": nodes({"Ref": "NodeSubnet"})},
+            "does not allow aps:QueryMetrics",
+        ),
+        (BY_TOKEN, {f"{PAST}/Action": "aps:RemoteWrite", "Others": nodes({"Fn::ImportValue": "subnet"})}, ""),
+        (BY_TOKEN, {f"{PAST}/Action": "aps:RemoteWrite", "Others": nodes({"Ref": "NodeSubnet"}, "others")}, ""),
     ],
 )
 def test_pods_use_what_their_roles_name_past_the_endpoints_of_their_nodes(trust: Template, changes: Template, refused: str) -> None:
