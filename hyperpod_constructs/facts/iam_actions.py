@@ -90,10 +90,6 @@ https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-and-IAM.html
 
 
 ON_SEVERAL: Mapping[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
-    "ec2:AttachVolume": (
-        "attach a volume",
-        (("an instance", ("arn:aws:ec2:?:?:instance/?",)), ("a volume", ("arn:aws:ec2:?:?:volume/?",))),
-    ),
     "ec2:RunInstances": (
         "start an instance",
         (

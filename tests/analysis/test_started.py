@@ -35,7 +35,6 @@ def _missing(action: str | list[str], resources: list[str], **more: Any) -> list
         ("ssm:SendCommand", ["arn:aws:ssm:*:*:document/*", "arn:aws:ec2:*:*:instance/*"], 0),
         ("ec2:RunInstances", [f"arn:aws:ec2:{PLACE}:instance/*"], 4),
         ("ec2:RunInstances", [f"arn:aws:ec2:{PLACE}:*", "arn:aws:ec2:*::image/*"], 0),
-        ("ec2:AttachVolume", [f"arn:aws:ec2:{PLACE}:volume/*"], 1),
     ],
 )
 def test_an_action_is_asked_for_several_resources(action: str, resources: list[str], count: int) -> None:
