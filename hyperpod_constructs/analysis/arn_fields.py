@@ -24,16 +24,21 @@ _ADDRESSES = frozenset({("AWS::ECR::Repository", "RepositoryUri"), ("AWS::SQS::Q
 """Types with the attributes that are addresses."""
 _OF_AWS = ("ssm",)
 """Services with things of AWS itself, whose ARNs have no account."""
-_S3 = "s3"
-"""Another finding says it of buckets."""
+_S3, _OF_S3 = "s3", ("accesspoint", "access-grants", "async-request", "job/", "storage-lens")
+"""S3, with the things of it that have a region and an account. Another finding says it of buckets of the templates."""
 
 
 def misplaced_fields(statement: Statement) -> Iterator[str]:
     """The patterns of a statement that no ARN fits for its region or its account, in words."""
     for pattern in () if statement.excludes_resources else statement.resources:
-        wrong = _wrong_field(pattern) or _wrong_value(pattern) or _wrong_name(pattern)
+        wrong = wrong_form(pattern)
         if wrong is not None:
             yield f"{shown(pattern)!r} {wrong}"
+
+
+def wrong_form(pattern: Value) -> str | None:
+    """Why no ARN fits a pattern, in words."""
+    return _wrong_field(pattern) or _wrong_value(pattern) or _wrong_name(pattern)
 
 
 def _wrong_field(pattern: Value) -> str | None:
@@ -41,6 +46,10 @@ def _wrong_field(pattern: Value) -> str | None:
     fields = text.split(":", 5)
     if len(fields) < 6 or fields[0] != "arn" or (fields[2] in _OF_AWS and not any(True for _ in references(pattern))):
         return None
+    if fields[2] == _S3:
+        placed = fields[3].strip("*") or fields[4].strip("*")
+        of_bucket = not fields[5].startswith((*_OF_S3, "*", "?", _HOLE)) and not any(True for _ in references(pattern))
+        return "has a region or an account, and the ARN of a bucket has none" if placed and of_bucket else None
     type_, form = next(((one, form) for one, form in _forms().get(fields[2], ()) if fields[5].startswith(_begin(form))), ("", ""))
     for place, name in _FIELDS.items() if form else ():
         has, given = form.split(":", 5)[place] != "", fields[place]

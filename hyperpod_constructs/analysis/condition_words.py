@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from hyperpod_constructs._support.words import enumerated
+from hyperpod_constructs.analysis.arn_fields import wrong_form
 from hyperpod_constructs.analysis.condition_kinds import given_for
 from hyperpod_constructs.analysis.conditions import Context, holds, taken_apart
 from hyperpod_constructs.analysis.contexts import OF_ROLE, OF_SERVICE
@@ -16,6 +17,7 @@ from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.policy_document import Statement, listed, statements_of
 from hyperpod_constructs.analysis.trust import is_assumed_by
 from hyperpod_constructs.facts.condition_keys import (
+    ACCOUNT,
     ALWAYS,
     OF_SERVICES,
     PAST,
@@ -48,6 +50,7 @@ _TYPED = re.compile("numeric|date|bool|ipaddress|notipaddress")
 _FREE = re.compile(r"[./]")
 """Keys of identity providers have the address of the provider before their name."""
 _VARIABLE = re.compile(r"\$\{|\{\{")
+_LETTER = re.compile(r"[A-Za-z:/]")
 _MARKS = re.compile(r"[*?]|\$\{|\{\{")
 _PRIVATE = tuple(map(ipaddress.ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
 _KINDS: Mapping[str, tuple[str, ...]] = {
@@ -220,6 +223,11 @@ def _of_form(name: str, key: Key, value: Value) -> str | None:
         text = as_str(one)
         if text is not None and form and not _MARKS.search(text) and re.fullmatch(form, text) is None:
             return f"{name} is compared with {text!r}, and is {words}"
+        if form == ACCOUNT and isinstance(one, Text) and any(isinstance(part, str) and _LETTER.search(part) for part in one.parts):
+            return f"{name} is compared with {shown(one)}, and is {words}"
+        wrong = wrong_form(one) if key.kind.endswith("ARN") else None
+        if wrong is not None:
+            return f"{name} is compared with {shown(one)!r}, which {wrong}"
         given = given_for(name, key, one) if isinstance(one, Reference) else None
         if given is not None:
             return f"{name} is compared with {one!r}, which gives {given}"

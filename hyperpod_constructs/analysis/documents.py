@@ -34,6 +34,7 @@ _WITH_SERVICE = 4
 _WILD, _ANY = re.compile(r"[*?\0\1]"), re.compile(r"[*?\0]")
 _ENDPOINT = "AWS::EC2::VPCEndpoint"
 _OF_OBJECTS, _POINT_OBJECT = ("AWS::S3::AccessPoint", "AWS::S3::BucketPolicy"), "accesspointobject"
+_OF_STREAMS = ("logs", "log-stream")
 _SID = re.compile(r"[A-Za-z0-9]*")
 _WITH_GRAMMAR = frozenset(
     ("AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "AWS::IAM::Role", "AWS::KMS::Key", "AWS::S3::BucketPolicy"),
@@ -42,6 +43,7 @@ _WITH_GRAMMAR = frozenset(
 _PARTITION = re.compile(r"arn:(aws[a-z-]*):")
 _PRINCIPAL = re.compile(r"\*|\d{12}|A[A-Z0-9]{15,}|arn:aws[a-z-]*:(iam|sts)::(\d{12}|cloudfront):[^*?]+")
 _VARIABLE, _WITH_VARIABLES = re.compile(r"\$\{[\w-]+:[^}]+\}"), "2012-10-17"
+_PARTITION_FIELD = re.compile(r"aws[a-z-]*|.*[*?$].*|")
 _DOUBLED = re.compile(r"arn:[^:]*:s3:::(?:s3://|https://|arn:|\$\{\w+\.(?:Arn|\w*DomainName|WebsiteURL)\})")
 _BUCKET_ARN = re.compile(r"arn:[^:]*:s3:(?!:)[^:]*:[^:]*:|arn:[^:]*:s3::[^:]+:")
 """The beginning of an ARN of S3 with a region or an account, which those of buckets and objects have not."""
@@ -149,6 +151,9 @@ def _resource_mistake(value: Value, resource: Resource) -> str | None:
         what = "a name" if first.attribute in form.names else "another value" if own and _is_no_arn(first, form) else ""
         return f"{value!r} begins with {what} and is no ARN; a resource is an ARN or *" if what else None
     begin = first if isinstance(first, str) else ""
+    fields = begin.split(":")
+    if fields[0] == "arn" and len(fields) > 2 and not _PARTITION_FIELD.fullmatch(fields[1]):
+        return f"{shown(value)!r} has {fields[1]!r} in the place of the partition, which is aws in most regions"
     if _is_bucket_elsewhere(value):
         return f"{shown(value)!r} has a region or an account, and the ARN of a bucket has none"
     if _DOUBLED.match(str(shown(value))):
@@ -380,6 +385,8 @@ def _is_of_type(service: str, type_: str, begin: str, place: str, last: str) -> 
     if service == "s3" and not begin:
         return ("/" not in last) if type_ == "bucket" else "/" in last or _ANY.search(last) is not None
     if service == "s3" and (not place or (type_ == _POINT_OBJECT and "/object/" not in last and not _ANY.search(last))):
+        return False
+    if (service, type_) == _OF_STREAMS and ":log-stream:" not in last and not last.endswith(":") and not _ANY.search(last):
         return False
     if (service, begin) in FLAT and last.startswith(begin) and "/" in last[len(begin) :]:
         return False

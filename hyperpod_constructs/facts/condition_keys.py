@@ -15,8 +15,10 @@ from hyperpod_constructs.facts.data import rows
 
 _GLOBAL = "aws"
 _TAGS = ("aws:requesttag/", "aws:tagkeys")
+ACCOUNT = r"\d{12}"
+"""The form of an account."""
 _ACCOUNT, _SERVICE = (
-    (r"\d{12}", "an account of 12 digits"),
+    (ACCOUNT, "an account of 12 digits"),
     (r"[a-z0-9.-]+\.amazon(aws)?\.com(\.cn)?", "a service such as s3.amazonaws.com"),
 )
 _ORGANIZATION = (r"o-[a-z0-9]{10,32}", "an organization such as o-a1b2c3d4e5")
