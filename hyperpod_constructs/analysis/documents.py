@@ -28,6 +28,8 @@ from hyperpod_constructs.templates.model import Model, Resource, resource_of, ta
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_str, at, joined, parts_of, shown
 
 _UNKNOWN, _NAME = "\0", "\1"
+_ALONE = frozenset(("dynamodb", "ecr", "s3", "secretsmanager", "sns", "sqs"))
+"""Services whose actions are on their own resources alone. Others take those of several: a session on a node is on its cluster."""
 _WITH_SERVICE = 4
 """The fields of an ARN up to its service, and all others as one."""
 """Parts of a pattern that are not known; the second ones are names without a slash."""
@@ -321,7 +323,11 @@ def _strange(statement: Statement) -> Iterator[Value]:
     """The resources of a service to which no action of a statement belongs, if all its actions are known."""
     named = [] if statement.excludes_resources else list(named_actions(statement))
     services = {service for action in named for service, _ in action.types.values()}
-    known = bool(services) and {action.name.lower() for action in named} == {str(one).lower() for one in statement.actions}
+    known = (
+        _ALONE.issuperset(services)
+        and bool(services)
+        and {action.name.lower() for action in named} == {str(one).lower() for one in statement.actions}
+    )
     for pattern in statement.resources if known else ():
         first = Arn(pattern).spelled[0] if Arn(pattern).spelled else ""
         fields = first.split(":", 3) if isinstance(first, str) else []
