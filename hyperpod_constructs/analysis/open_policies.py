@@ -71,5 +71,19 @@ def locks_out(statement: Statement, bucket: Value) -> bool:
     return bool(found) and all(operator.startswith(_OUTSIDE) and key in _NETWORK for operator, key in found)
 
 
+def denies_everything(statement: Statement) -> bool:
+    """Whether a statement denies everybody all actions of a service, or of all, under no condition."""
+    everybody = (
+        statement.effect == "Deny" and "*" in (statement.principals("AWS") or ()) and at(statement.raw, "Principal") is not ABSENT
+    )
+    whole = not statement.excludes_actions and any(map(_is_whole, statement.actions))
+    return everybody and whole and at(statement.raw, "Condition") in (ABSENT, {})
+
+
+def _is_whole(action: Value) -> bool:
+    """Whether a pattern is for all actions, such as `*` and `s3:*`."""
+    return (as_str(action) or "").rpartition(":")[2] == "*"
+
+
 def _names(keys: object) -> list[str]:
     return list(keys) if isinstance(keys, Mapping) else [""]

@@ -12,7 +12,7 @@ from hyperpod_constructs.analysis.condition_words import caller_of, idle_conditi
 from hyperpod_constructs.analysis.documents import Written, documents, idle_words, of_others, refused_words, repeated_sids, written
 from hyperpod_constructs.analysis.half_buckets import half_buckets
 from hyperpod_constructs.analysis.iam import ROLE, aws_managed_name
-from hyperpod_constructs.analysis.open_policies import is_open, locks_out, open_permissions, open_statements
+from hyperpod_constructs.analysis.open_policies import denies_everything, is_open, locks_out, open_permissions, open_statements
 from hyperpod_constructs.analysis.resource_policies import BUCKET_POLICY
 from hyperpod_constructs.analysis.schema.violation import nearest
 from hyperpod_constructs.facts.managed_policies import managed_policy, policy_names
@@ -146,16 +146,19 @@ def _of_another_bucket(one: Written) -> Hit | None:
 
 @warning(
     "HP-POL-008",
-    on=_of_buckets,
-    title="the policy of a bucket lets its owner change it from outside a network",
-    why="CloudFormation and administrators call from elsewhere: none of them can change the bucket or its policy again",
-    fix="deny only the actions on objects, or except administrators by a condition on aws:PrincipalArn and aws:ViaAWSService",
+    on=written,
+    title="the policy of a resource does not lock out its owner",
+    why="CloudFormation and administrators call from elsewhere: none of them can change the resource or its policy again",
+    fix="deny only the actions on objects, under a condition, or except administrators by aws:PrincipalArn and aws:ViaAWSService",
     allowed="a denial of actions on objects, or with an exception",
     source=f"{_S3}example-bucket-policies-vpc-endpoint.html",
     silences=("HP-PERM-002", "HP-DLV-001"),
 )
 def owners_are_not_locked_out(one: Written) -> Hit | None:
-    if not locks_out(one.statement, bucket_arn(one.resource.get("Bucket"))):
+    if denies_everything(one.statement):
+        return hit(one.resource, "this statement denies everybody everything, under no condition", *one.path)
+    bucket = one.resource.get("Bucket") if one.resource.type == BUCKET_POLICY else ABSENT
+    if bucket is ABSENT or not locks_out(one.statement, bucket_arn(bucket)):
         return None
     return hit(one.resource, "this statement denies whoever is outside the network everything, the policy too", *one.path)
 

@@ -823,3 +823,22 @@ def test_a_statement_for_nothing_leaves_one_resource_to_nobody(
 def test_each_resource_is_of_a_service_of_the_actions(resources: list[Any], actions: list[str], idle: bool) -> None:
     said = [one for one in rules_of(edited(slurm(), {OTHER: allow(actions, resources)})) if one == IDLE]
     assert said == ([IDLE] if idle else [])
+
+
+@pytest.mark.parametrize(
+    ("changes", "shut"),
+    [
+        ({}, True),
+        ({"Action": "*"}, True),
+        ({"Condition": {}}, True),
+        ({"Action": "sns:Publish"}, False),
+        ({"Condition": {"Bool": {"aws:SecureTransport": "false"}}}, False),
+        ({"Principal": {"AWS": "arn:aws:iam::123456789012:role/a"}}, False),
+        ({"Effect": "Allow", "Condition": {"StringEquals": {"aws:PrincipalAccount": "123456789012"}}}, False),
+    ],
+)
+def test_a_policy_does_not_deny_everybody_everything(changes: dict[str, Any], shut: bool) -> None:
+    statement = {**of_everybody(allow("sns:*", {"Ref": "News"})), "Effect": "Deny", **changes}
+    policy = {"Topics": [{"Ref": "News"}], "PolicyDocument": {"Version": "2012-10-17", "Statement": [statement]}}
+    things = {"News": {"Type": "AWS::SNS::Topic", "Properties": {}}, "P": {"Type": "AWS::SNS::TopicPolicy", "Properties": policy}}
+    assert [one for one in rules_of(edited(slurm(), things)) if one == "HP-POL-008"] == (["HP-POL-008"] if shut else [])
