@@ -158,34 +158,3 @@ def test_a_zone_has_no_name_of_an_endpoint(name: str, vpc: str, private: str, me
     door = f"Door: {{Type: AWS::EC2::VPCEndpoint, Properties: {{VpcId: !Ref Vpc, {service}, PrivateDnsEnabled: {private}}}}},"
     found = said(f"Type: AWS::Route53::HostedZone, Properties: {{Name: {name}, VPCs: [{{VPCId: !Ref {vpc}}}]}}", door)
     assert found == (["Name: Door has this name in the VPC already, by its private DNS"] if meets else [])
-
-
-def door(service: str, private: str, more: str = "") -> str:
-    named = f"ServiceName: !Sub 'com.amazonaws.${{AWS::Region}}.{service}', VpcEndpointType: Interface, VpcId: !Ref Vpc"
-    return f"Type: AWS::EC2::VPCEndpoint, Properties: {{{named}, PrivateDnsEnabled: {private}{more}}}"
-
-
-@pytest.mark.parametrize(
-    ("user", "others", "is_lost"),
-    [
-        (door("monitoring", "false"), [door("logs", "true")], True),
-        (door("monitoring", "!Ref AWS::NoValue"), [door("logs", "true")], True),
-        (door("aps-workspaces", "'false'"), [door("logs", "true"), door("sts", "true")], True),
-        (door("monitoring", "true"), [door("logs", "true")], False),
-        (door("monitoring", "false"), [door("logs", "false")], False),
-        (door("monitoring", "false"), [door("logs", "true"), door("monitoring", "true")], False),
-        (door("s3", "false"), [door("logs", "true")], False),
-        (door("monitoring", "!Ref AWS::StackName"), [door("logs", "true")], False),
-        (
-            door("monitoring", "false"),
-            [door("logs", "true"), "Type: AWS::Route53::HostedZone, Properties: {Name: monitoring.aws}"],
-            False,
-        ),
-        (door("monitoring", "false"), [door("logs", "true"), "Type: A::B::C, Properties: {A: !GetAtt User.DnsEntries}"], False),
-    ],
-)
-def test_an_endpoint_is_found_by_a_name(user: str, others: list[str], is_lost: bool) -> None:
-    found = said(user, *(f"Door{index}: {{{one}}}," for index, one in enumerate(others)))
-    assert [one.startswith("PrivateDnsEnabled: it has no private DNS, as Door0 has") for one in found] == (
-        [True] if is_lost else []
-    )

@@ -7,7 +7,6 @@ https://docs.aws.amazon.com/vpc/latest/privatelink/manage-dns-names.html
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from itertools import chain
@@ -27,12 +26,10 @@ from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries
 from hyperpod_constructs.facts.address_families import ASKING
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, as_bool, at
 
 _BLOCKS = ("Ipv6CidrBlock", "Ipv6IpamPoolId", "Ipv6NetmaskLength")
-_OWN_NAMES, _NAMELESS = "DnsEntries", ("execute-api", "s3", "dynamodb", "vpce")
-"""The attribute with the names of an endpoint, and services whose endpoints have none of theirs on purpose."""
 _FURTHER = "AWS::EC2::SubnetCidrBlock"
 _TUNNEL, _ROUTE, _ZONE = "AWS::EC2::VPNConnection", "AWS::EC2::VPNConnectionRoute", "AWS::Route53::HostedZone"
 _PEERS = ("CidrIp", "CidrIpv6", *PEER_GROUP.values(), "DestinationPrefixListId", "SourcePrefixListId")
@@ -64,33 +61,7 @@ def endpoint(resource: Resource) -> Slips:
     interface = known(resource.get("VpcEndpointType")) == "Interface" and resource.get("SubnetConfigurations") is ABSENT
     if interface and resource.get("SubnetIds") == ():
         yield Slip("its list of subnets is empty, and so it has no address", "a subnet of the VPC", ("SubnetIds",), (), dead=True)
-    if interface and resource.exists is True:
-        yield from _nameless(resource)
     yield from family(resource)
-
-
-def _nameless(resource: Resource) -> Slips:
-    """An endpoint that nothing finds: without the name of its service, where others of its VPC have theirs, and nobody has its own.
-
-    Names may also be in a hosted zone. S3 and API Gateway have endpoints without private DNS on purpose.
-    """
-    model, service, vpc = resource.template.model, service_of(resource) or "", resource_of(resource.get("VpcId"), VPC)
-    private = resource.get("PrivateDnsEnabled")
-    is_off = private is ABSENT or as_bool(private) is False
-    if vpc is None or not is_off or not service or HOLE in service or service.startswith(_NAMELESS) or not model.complete:
-        return
-    beside = [one for one in model.resources(ENDPOINT) if one is not resource and resource_of(one.get("VpcId"), VPC) is vpc]
-    named = next((one for one in beside if as_bool(one.get("PrivateDnsEnabled"))), None)
-    twice = any(service_of(one) in (service, None) for one in beside)
-    if named is not None and not twice and not _has_other_names(model):
-        message = f"it has no private DNS, as {named.logical_id} has: nothing finds it by the name of {service}"
-        yield Slip(message, "true", ("PrivateDnsEnabled",), private, dead=True)
-
-
-def _has_other_names(model: Model) -> bool:
-    """Whether somebody takes the own names of an endpoint, or a zone may have those of services."""
-    zones = [(spelled(one.get("Name")) or HOLE).lower() for one in model.resources(_ZONE)]
-    return any(_OWN_NAMES in json.dumps(one.raw) for one in model.templates) or any(HOLE in one or "aws" in one for one in zones)
 
 
 def tunnel(resource: Resource) -> Slips:

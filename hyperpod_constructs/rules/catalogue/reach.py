@@ -125,7 +125,7 @@ def _reason(way: Way) -> str:
         *("HP-NET-006", "HP-NET-010", "HP-NET-012", "HP-NET-013", "HP-NET-020"),
         *("HP-END-013", "HP-END-020", "HP-EKS-013", "HP-SLM-023"),
     ),
-    silences=("HP-DEP-005", "HP-END-002", "HP-CTL-006", "HP-POL-002", "HP-REACH-007", "HP-TXT-011", *_OF_POLICIES),
+    silences=("HP-DEP-005", "HP-END-002", "HP-CTL-006", "HP-POL-002", "HP-REACH-007", *_OF_POLICIES),
 )
 def nodes_come_up(model: Model) -> Iterator[Hit]:
     return _hits(model, fatal=True)
@@ -137,7 +137,7 @@ def nodes_come_up(model: Model) -> Iterator[Hit]:
     title="nodes reach what they and their features use",
     why="nodes come up, but without logs, sessions, a file system, or the accounting of jobs: whatever they cannot reach times out",
     allowed="a way from the nodes to each of them",
-    silences=("HP-DEP-005", "HP-POL-002", "HP-REACH-007", "HP-TXT-011", *_OF_POLICIES),
+    silences=("HP-DEP-005", "HP-POL-002", "HP-REACH-007", *_OF_POLICIES),
     aliases=(
         *("HP-NET-011", "HP-NET-021", "HP-NET-022", "HP-END-001", "HP-END-021", "HP-END-022", "HP-FSN-005", "HP-FSN-006"),
         *("HP-FSX-024", "HP-FSX-025", "HP-SLM-024"),
@@ -209,7 +209,7 @@ def public_databases_have_a_gateway(database: Resource) -> str | None:
     allowed="a way from their subnets to each service and database that they name",
     source="https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc-internet.html",
     aliases=("HP-END-004",),
-    silences=("HP-DEP-005", "HP-POL-002", "HP-REACH-007", "HP-TXT-011"),
+    silences=("HP-DEP-005", "HP-POL-002", "HP-REACH-007"),
 )
 def functions_reach_what_they_name(model: Model) -> Iterator[Hit]:
     """One hit for each cause, unless the nodes have it too: at the hop if it is a group, a table or an endpoint, else at a user."""
