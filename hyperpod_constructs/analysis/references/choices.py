@@ -6,15 +6,16 @@ In a nested stack it has the values that the stack above can give it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 
+from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.comparisons import comparisons, text_of
 from hyperpod_constructs.analysis.references.places import section
 from hyperpod_constructs.analysis.schema.violation import quoted
 from hyperpod_constructs.templates.model import Resource, Template
-from hyperpod_constructs.templates.parameters import compared, given_parameter
-from hyperpod_constructs.templates.raw import Raw
+from hyperpod_constructs.templates.parameters import compared, given_parameter, referred
+from hyperpod_constructs.templates.raw import Raw, walk
 
 _OTHER = "\ufffc"
 _MOST = 256
@@ -43,22 +44,39 @@ def in_words(choice: Choice) -> str:
 
 def allowed_values(template: Template, parameter: str) -> list[str] | None:
     """The values that a parameter takes; `None` if they are not listed, or something else limits them."""
-    if template.parent is not None:
-        return _given_values(template.parent, parameter)
-    limited = may_limit(section(template, "Rules"), parameter)
-    declared = None if limited else section(template, "Parameters").get(parameter)
+    lists = [listed for one in _levels(template, parameter) or () if (listed := _listed(*one)) is not None]
+    return [text for text in lists[0] if all(text in others for others in lists)] or None if lists else None
+
+
+def _listed(template: Template, parameter: str) -> list[str] | None:
+    """The values that the declaration of a parameter lists, if all are known."""
+    declared = section(template, "Parameters").get(parameter)
     listed = declared.get("AllowedValues") if isinstance(declared, dict) else None
     texts = [text_of(one) for one in listed] if isinstance(listed, list) else []
     known = [one for one in texts if one is not None]
     return known if known and len(known) == len(texts) else None
 
 
-def _given_values(stack: Resource, parameter: str) -> list[str] | None:
-    """The values that a nested stack gets from a parameter of the stack above; a condition may rule some of them out."""
-    if stack.condition is not None:
+def _levels(template: Template, parameter: str) -> list[tuple[Template, str]] | None:
+    """A parameter, and those of the stacks above that hand their value down to it; `None` if something else decides on the value.
+
+    That may be a rule, or the condition of a nested stack, which is not there for all values.
+    """
+    if may_limit(section(template, "Rules"), parameter):
         return None
-    above = given_parameter(stack.raw.get("Properties"), parameter)
-    return None if above is None else allowed_values(stack.template, above)
+    stack = template.parent
+    above = None if stack is None else given_parameter(stack.raw.get("Properties"), parameter)
+    if stack is None or above is None or above in _deciding(stack):
+        return [(template, parameter)] if stack is None else None
+    found = _levels(stack.template, above)
+    return None if found is None else [(template, parameter), *found]
+
+
+def _deciding(stack: Resource) -> Collection[str | None]:
+    """The parameters by which a nested stack is there or not."""
+    conditions = section(stack.template, "Conditions")
+    used = _used(conditions, [] if stack.condition is None else [stack.condition])
+    return {referred(raw) for name in used for raw in walk(conditions[name])}
 
 
 def may_limit(rules: Mapping[str, Raw], parameter: str) -> bool:
@@ -68,21 +86,20 @@ def may_limit(rules: Mapping[str, Raw], parameter: str) -> bool:
 
 
 def _choices(template: Template, conditions: Mapping[str, Raw], names: Sequence[str]) -> Iterator[Choice]:
-    """The values of the parameters that conditions compare, in all combinations; none if rules may limit one of them."""
-    texts: dict[str, dict[str, None]] = {}
-    for name in _used(conditions, names):
-        for parameter, text in comparisons(conditions[name]):
-            texts.setdefault(parameter, {})[text] = None
-    if any(may_limit(section(template, "Rules"), one) for one in texts):
+    """The values of the parameters that conditions compare, in all combinations; none if something else decides on one of them."""
+    found = [pair for name in _used(conditions, names) for pair in comparisons(conditions[name])]
+    levels = {one: _levels(template, one) or [] for one, _ in found}
+    if not all(levels.values()):
         return
-    values = {one: allowed_values(template, one) or _any_of(template, known) for one, known in texts.items()}
-    for combination in product(*values.values()):
-        yield dict(zip(values, combination, strict=True))
+    sources = grouped((levels[one][-1], (one, text)) for one, text in found)
+    values = [allowed_values(template, pairs[0][0]) or _any_of(text for _, text in pairs) for pairs in sources.values()]
+    for combination in product(*values):
+        yield {one: value for pairs, value in zip(sources.values(), combination, strict=True) for one, _ in pairs}
 
 
-def _any_of(template: Template, texts: Iterable[str]) -> list[str]:
-    """These texts or another one; none in a nested stack, whose values are given."""
-    return [*texts, _OTHER] if template.parent is None else []
+def _any_of(texts: Iterable[str]) -> list[str]:
+    """These texts or another one."""
+    return [*dict.fromkeys(texts), _OTHER]
 
 
 def _used(conditions: Mapping[str, Raw], names: Sequence[str]) -> list[str]:

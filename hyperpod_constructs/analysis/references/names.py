@@ -245,9 +245,14 @@ def _output(call: Call, stack: Resource, attribute: str) -> Misreference | None:
 
 
 def _output_left_out(call: Call, stack: Resource, nested: Template, name: str) -> Misreference | None:
+    """An output that a deployment needs, and its nested stack does not have: this one surely, or one with other values."""
     declared = section(nested, "Outputs")[name]
     condition = declared.get("Condition") if isinstance(declared, dict) else None
-    if not call.sure or not isinstance(condition, str) or nested.condition(condition) is not False:
+    if not isinstance(condition, str):
         return None
-    message = f"condition {condition} leaves output {name} of {stack.logical_id} out"
-    return call.mistake(message, name, "an output that is there")
+    said = f"condition {condition} leaves output {name} of {stack.logical_id} out"
+    if call.sure and nested.condition(condition) is False:
+        return call.mistake(said, name, "an output that is there")
+    alone = {need for need, _ in call.needs} <= {stack.condition}
+    choice = choice_without(nested, condition, ()) if alone else None
+    return None if choice is None else call.mistake(f"{said} with {in_words(choice)}", name, "the condition on what refers, too")

@@ -413,6 +413,55 @@ def test_a_nested_stack_has_the_values_of_the_stack_above(inside: dict[str, Any]
     assert [rule for rule in found if rule in ("HP-REF-001", "HP-REF-003")] == rules
 
 
+NETWORK = ("Network", "Network")
+WANTED = {"Fn::Equals": [{"Ref": "Wanted"}, "yes"]}
+
+
+@pytest.mark.parametrize(
+    ("decides", "inside", "wrong"),
+    [
+        ({"Fn::Equals": [{"Ref": "Network"}, "yes"]}, {"Value": {"Ref": "It"}}, True),
+        (WANTED, {"Value": {"Ref": "It"}}, False),
+        ({"Fn::And": [WANTED, {"Fn::Equals": [{"Ref": "Network"}, "yes"]}]}, {"Value": {"Ref": "It"}}, False),
+        ({"Fn::Equals": [{"Ref": "Network"}, "yes"]}, {"Value": {"Ref": "It"}, "Condition": "Kept"}, False),
+        ({"Fn::Equals": [{"Ref": "Network"}, "yes"]}, {"Value": {"Ref": "It"}, "Condition": "Same"}, False),
+        ({"Fn::Equals": [{"Ref": "Network"}, "yes"]}, {"Value": {"Ref": "It"}, "Condition": "Network"}, False),
+    ],
+)
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_stack_under_a_condition_has_the_values_on_which_that_does_not_decide(
+    decides: dict[str, Any], inside: dict[str, Any], wrong: bool, listed: bool
+) -> None:
+    """Two parameters with the same value from above never differ."""
+    switch = {"Type": "String", "Default": "yes", **({"AllowedValues": ["yes", "no"]} if listed else {})}
+    child = {
+        "Parameters": {"Kept": {"Type": "String"}, "Again": {"Type": "String"}, "Network": {"Type": "String"}},
+        "Conditions": {name: {"Fn::Equals": [{"Ref": of}, "yes"]} for name, of in (("Kept", "Kept"), ("Same", "Again"), NETWORK)},
+        "Resources": {"It": KEPT},
+        "Outputs": {"Out": inside},
+    }
+    given = {"Kept": {"Ref": "Wanted"}, "Again": {"Ref": "Wanted"}, "Network": {"Ref": "Network"}}
+    stack = {"Type": "AWS::CloudFormation::Stack", "Condition": "Made", "Properties": {"TemplateURL": "c", "Parameters": given}}
+    body = {"Parameters": {"Wanted": switch, "Network": switch}, "Conditions": {"Made": decides}, "Resources": {"Child": stack}}
+    inner = {"Child": Document(name="c", body=raw_template(child))}
+    found = [one.rule for one in check(Model([Document(name="t", body=raw_template(body), nested=inner)]))]
+    assert ("HP-REF-001" in found) is wrong
+
+
+@pytest.mark.parametrize(("given", "needed", "wrong"), [("yes", None, False), (None, None, True), (None, "Wanted", False)])
+def test_an_output_is_there_for_all_values_for_which_it_is_needed(given: str | None, needed: str | None, wrong: bool) -> None:
+    switch = {"Type": "String", "AllowedValues": ["yes", "no"], "Default": "yes"}
+    kept = {"Parameters": {"Wanted": switch}, "Conditions": {"Wanted": WANTED}}
+    child = {**kept, "Resources": {}, "Outputs": {"Out": {"Value": "x", "Condition": "Wanted"}}}
+    handed = {"Wanted": given or {"Ref": "Wanted"}}
+    stack = {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "c", "Parameters": handed}}
+    output = {"Value": {"Fn::GetAtt": ["Child", "Outputs.Out"]}, **({"Condition": needed} if needed else {})}
+    body = {**kept, "Resources": {"Child": stack}, "Outputs": {"All": output}}
+    inner = {"Child": Document(name="c", body=raw_template(child))}
+    found = [one.rule for one in check(Model([Document(name="t", body=raw_template(body), nested=inner)]))]
+    assert ("HP-REF-002" in found) is wrong
+
+
 def test_a_value_for_a_nested_stack_is_one_mistake_there_and_inside() -> None:
     """The subnet that is given as a VPC is wrong as the parameter of the stack, and as the VPC of the group in it."""
     group = {"Type": "AWS::EC2::SecurityGroup", "Properties": {"GroupDescription": "x", "VpcId": {"Ref": "VpcId"}}}
