@@ -29,8 +29,8 @@ _WITHOUT_ARN = frozenset(
     }
 )
 """Types whose `Ref` is a name, an id or an address, where others give an ARN."""
-_HOLE, _OF_AN_ARN = "\ufffc", 5
-"""An unknown part, and the number of colons before the resource in an ARN."""
+_HOLE, _SERVICE, _OF_AN_ARN = "\ufffc", 2, 5
+"""An unknown part, and the number of colons before the service and before the resource in an ARN."""
 _LIKELY: Mapping[int, str] = {1: "aws", 3: "us-east-1", 4: "123456789012"}
 """The partition, a region and an account, by their place in an ARN."""
 _FILLS = ("a", "a1", "123456789012")
@@ -44,7 +44,7 @@ _SCHEMES = re.compile(r"\^?\(?((?:s3|https?)(?:\|(?:s3|https?))*)\)?:(?:\\?/){2}
 """The begin of a pattern of addresses such as `s3://BUCKET/KEY`."""
 _GROUP = re.compile(r"\((?:[^()\\]|\\.)*\)")
 """A group of a pattern without others in it."""
-_ARN_OF = re.compile(r"\^?arn:.*?:([a-z][a-z0-9-]+):")
+_ARN_OF = re.compile(r"\^?arn:(?:\[[^\]]*\]|[^:()\[]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*:([a-z][a-z0-9-]+):")
 """The begin of a pattern of ARNs of one service."""
 _TOKEN = re.compile(
     r"\[(?!\^)(?P<class>\]?(?:\\[dwstnr\W]|[^\]\\])*)\]|\\[bAZ]|(?P<kind>\\[dws])|(?P<escaped>\\[^\w\s])"
@@ -59,7 +59,7 @@ _KINDS: Mapping[str, set[str]] = {
     r"\s": {*string.whitespace},
     r"\w": {*string.ascii_letters, *string.digits, "_"},
 }
-_KIND = re.compile(r":([a-z][a-z-]+)\\?[:/]")
+_KIND = re.compile(r":(?!aws:)([a-z][a-z-]+)\\?[:/]")
 """The kind of a resource in an ARN, or in a pattern of ARNs behind its service."""
 
 
@@ -68,7 +68,7 @@ def matches(pattern: str, value: Value) -> Answer:
     if isinstance(value, Reference):
         return False if _gives_no(pattern, value) else None
     if isinstance(value, Text):
-        return False if _begins_otherwise(pattern, value) or _excludes(pattern, value) else None
+        return False if _begins_otherwise(pattern, value) or _is_of_others(pattern, value) or _excludes(pattern, value) else None
     text = as_str(value)
     if text is None or len(text) > _LONGEST_MATCHED or "{{" in text:
         return None
@@ -131,6 +131,16 @@ def _begins_otherwise(pattern: str, text: Text) -> bool:
     empty = any(first.startswith(f"{one}/") for one in addresses)
     open_ended = not _is_name(text.parts[1])
     return empty or not any(first.startswith(one) or (open_ended and one.startswith(first)) for one in addresses)
+
+
+def _is_of_others(pattern: str, text: Text) -> bool:
+    """Whether a text is an ARN of another service than those of a pattern, or of another kind of resource, whatever its name."""
+    fields = "".join(part if isinstance(part, str) else _HOLE for part in text.parts).split(":", _OF_AN_ARN)
+    of = _ARN_OF.match(pattern) if _is_of_arns(pattern) and len(fields) > _OF_AN_ARN and fields[0] == "arn" else None
+    if of is None or _HOLE in fields[_SERVICE]:
+        return False
+    own, wanted = _KIND.match(f":{fields[_OF_AN_ARN]}"), _KIND.search(pattern, of.end() - 1)
+    return fields[_SERVICE] != of[1] or (own is not None and wanted is not None and own[1] != wanted[1])
 
 
 def _is_name(part: Value) -> bool:
