@@ -5,6 +5,7 @@ Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterLif
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -13,12 +14,13 @@ from hyperpod_constructs.analysis.arns import s3_place
 from hyperpod_constructs.analysis.build_commands import PROJECT
 from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.first_calls import called_first
-from hyperpod_constructs.analysis.object_writes import Write, writes
+from hyperpod_constructs.analysis.object_writes import Write, answered, writes
 from hyperpod_constructs.analysis.schema.violation import nearest
-from hyperpod_constructs.analysis.uploads import Upload, uploads_of
+from hyperpod_constructs.analysis.scripts import ENTRIES
+from hyperpod_constructs.analysis.uploads import Upload, key_of, uploads_of, writes_nothing
 from hyperpod_constructs.templates.dependencies import awaits, depends_on
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import Value, as_str, joined, parts_of, shown
+from hyperpod_constructs.templates.values import Reference, Value, as_str, joined, parts_of, shown
 
 _LIFE_CYCLE, _URI, _BUCKET = "LifeCycleConfig", "SourceS3Uri", "AWS::S3::Bucket"
 
@@ -27,6 +29,8 @@ _FILLERS = (
     "AWS::Lambda::Function",
 )
 """The beginnings of types that may put scripts into a bucket."""
+
+_VERSION = re.compile(r"v?\d[\w.-]*|[0-9a-f]{6,64}")
 
 
 class Lacking(NamedTuple):
@@ -40,23 +44,25 @@ def lacking(group: Group) -> Iterator[Lacking]:
     """The scripts of a group that nobody uploads, where every file of the only upload is known, or the bucket is a new one."""
     uploads = _uploads(group)
     files = uploads[0].files() if len(uploads) == 1 else None
-    for key in ("OnCreate", "OnInitComplete") if files else ():
+    for key in ENTRIES if files else ():
         name = as_str(group.get(_LIFE_CYCLE, key))
         if files and name is not None and name not in files and PurePosixPath(name).name not in files:
             text = f"{key} of instance group {group.label!r} is {name!r}, which {uploads[0].resource.logical_id} does not upload"
             yield Lacking((_LIFE_CYCLE, key), text)
     yield from _written_elsewhere(group, uploads)
-    other = _upload_of_others(group) if not uploads else None
-    bucket = None if other is None else _own_bucket(group)
-    if other is not None and bucket is not None and not _may_be_filled(bucket, {other.resource}):
+    bucket = None if uploads else _bucket(group)
+    others = () if bucket is None else uploads_of(bucket.template.model, joined(["s3://", Reference(bucket)]))
+    if bucket is not None and others and not _may_be_filled(bucket, {one.resource for one in others}):
         text = f"nobody uploads the scripts of instance group {group.label!r} to this place in {bucket.logical_id}"
-        yield Lacking((_LIFE_CYCLE, _URI), f"{text}; {other.resource.logical_id} uploads those of others elsewhere")
+        of_cluster = _is_made_with(bucket, group) and any(map(_uploads, group.cluster.groups))
+        if of_cluster or any(_is_another_version(one, group) for one in others):
+            yield Lacking((_LIFE_CYCLE, _URI), f"{text}; {others[0].resource.logical_id} uploads elsewhere")
 
 
 def late_writers(group: Group) -> Iterator[Resource]:
     """What starts a build that writes the scripts of a group, and is not awaited by the cluster."""
-    place, cluster = s3_place(group.get(_LIFE_CYCLE, _URI)), group.cluster.resource
-    names = [as_str(group.get(_LIFE_CYCLE, key)) for key in ("OnCreate", "OnInitComplete")]
+    place, cluster = s3_place(_uri(group)), group.cluster.resource
+    names = [as_str(group.get(_LIFE_CYCLE, key)) for key in ENTRIES]
     for one in writes(cluster.template.model) if place is not None else ():
         wanted = [joined([*parts_of(_folder(place[1])), name]) for name in names if name] if place is not None else []
         if one.resource.type == PROJECT and place is not None and one.is_in(place[0]) and any(map(one.is_at, wanted)):
@@ -66,11 +72,11 @@ def late_writers(group: Group) -> Iterator[Resource]:
 
 def _written_elsewhere(group: Group, uploads: tuple[Upload, ...]) -> Iterator[Lacking]:
     """The script of a group at a place where no known write is, while one is at another place, or another file at this one."""
-    place = s3_place(group.get(_LIFE_CYCLE, _URI))
+    place = s3_place(_uri(group))
     beside = [] if place is None else [one for one in writes(group.resource.template.model) if one.is_in(place[0]) is not False]
     if place is None or not beside or not {one.resource for one in uploads} <= {one.resource for one in beside}:
         return
-    for key in ("OnCreate", "OnInitComplete"):
+    for key in ENTRIES:
         name, prefix = as_str(group.get(_LIFE_CYCLE, key)), _folder(place[1])
         wanted = joined([*parts_of(prefix), name or ""])
         if name is None or any(one.is_at(wanted) is not False or one.is_in(place[0]) is None for one in beside):
@@ -92,8 +98,9 @@ def _most_alike(wanted: Value, found: list[Write]) -> Write | None:
 
 def _only(group: Group, beside: list[Write]) -> Write | None:
     """One of the objects that are written into a bucket, if nothing else can fill that: it is made with the cluster."""
-    bucket, first = _own_bucket(group), beside[0]
-    return first if bucket is not None and not _may_be_filled(bucket, {one.resource for one in beside}) else None
+    bucket, first = _bucket(group), beside[0]
+    made = bucket is not None and _is_made_with(bucket, group)
+    return first if bucket is not None and made and not _may_be_filled(bucket, {one.resource for one in beside}) else None
 
 
 def _folder(prefix: Value) -> Value:
@@ -107,22 +114,31 @@ def _name_of(key: Value) -> str:
 
 
 def _uploads(group: Group) -> tuple[Upload, ...]:
-    return uploads_of(group.resource.template.model, group.get(_LIFE_CYCLE, _URI))
+    return uploads_of(group.resource.template.model, _uri(group))
 
 
-def _upload_of_others(group: Group) -> Upload | None:
-    """The upload of the scripts of another group of the cluster."""
-    return next((found[0] for one in group.cluster.groups if (found := _uploads(one))), None)
+def _uri(group: Group) -> Value:
+    return answered(group.get(_LIFE_CYCLE, _URI))
 
 
-def _own_bucket(group: Group) -> Resource | None:
-    """The bucket of the scripts, if it is made with the cluster, and so empty before the uploads."""
-    parts = parts_of(group.get(_LIFE_CYCLE, _URI))
-    bucket = resource_of(parts[1], _BUCKET) if len(parts) > 1 and parts[0] == "s3://" else None
-    return bucket if bucket is not None and bucket.template is group.resource.template else None
+def _bucket(group: Group) -> Resource | None:
+    """The bucket of the scripts."""
+    parts = parts_of(_uri(group))
+    return resource_of(parts[1], _BUCKET) if len(parts) > 1 and parts[0] == "s3://" else None
+
+
+def _is_made_with(bucket: Resource, group: Group) -> bool:
+    """Whether a bucket is made with the cluster, and so is empty before the uploads."""
+    return bucket.template.root is group.resource.template.root
+
+
+def _is_another_version(upload: Upload, group: Group) -> bool:
+    """Whether the scripts of a group have the place of an upload, but for the last word, which is another version or digest."""
+    places = [PurePosixPath(one.strip("/")) for one in (key_of(_uri(group)), upload.prefix or "")]
+    return places[0].parent == places[1].parent and all(_VERSION.fullmatch(one.name) for one in places)
 
 
 def _may_be_filled(bucket: Resource, known: Collection[Resource]) -> bool:
     """Whether something else that may put scripts into the bucket names it."""
-    others = (one for one in bucket.template.resources if one.type.startswith(_FILLERS) and one not in known)
-    return any(bucket in depends_on(one) for one in others)
+    others = (one for one in bucket.template.model.resources() if one.type.startswith(_FILLERS) and one not in known)
+    return any(bucket in depends_on(one) and writes_nothing(one.type) is None for one in others)

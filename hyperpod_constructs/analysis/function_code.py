@@ -11,8 +11,8 @@ https://docs.aws.amazon.com/AWSJavaScriptSDK/v3/latest/
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hyperpod_constructs.analysis.custom_resources import IS_COMPLETE, ON_EVENT, made_behind, made_by
 from hyperpod_constructs.facts.sdk_calls import Operation, by_client, by_package
@@ -21,6 +21,8 @@ from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Tex
 
 if TYPE_CHECKING:
     import ast
+
+T = TypeVar("T")
 
 FUNCTION, _PROPERTIES = "AWS::Lambda::Function", "ResourceProperties"
 _LONGEST = 1 << 16
@@ -63,16 +65,41 @@ def calls_of(function: Resource) -> tuple[CodeCall, ...]:
     return function.template.model.cached((calls_of, function), lambda: tuple(_calls_of(function)))
 
 
+def answers_of(function: Resource) -> Mapping[str, Value]:
+    """The attributes that a function in Python gives its custom resource by `cfnresponse`, if they are known; computed once."""
+    return function.template.model.cached((answers_of, function), lambda: _answers_of(function))
+
+
+def _answers_of(function: Resource) -> Mapping[str, Value]:
+    code = _python(function)
+    answers = [one for one in (code.answers() if code is not None else ()) if one]
+    names = dict.fromkeys(name for one in answers for name in one)
+    values = {name: [one[name] for one in answers if name in one] for name in names}
+    return {name: found[0] for name, found in values.items() if all(one == found[0] is not UNKNOWN for one in found)}
+
+
 def _calls_of(function: Resource) -> Iterator[CodeCall]:
-    code, runtime = function.get("Code", "ZipFile"), as_str(function.get("Runtime")) or ""
-    text = "".join(part if isinstance(part, str) else "_hole_" for part in parts_of(code)) if isinstance(code, str | Text) else ""
+    text, code = _text(function), _python(function)
+    if code is not None and "boto3" in text:
+        yield from code.calls()
+    elif len(text) <= _LONGEST and (as_str(function.get("Runtime")) or "").startswith("nodejs") and "@aws-sdk" in text:
+        yield from _of_javascript(text, _variables(function))
+
+
+def _python(function: Resource) -> _Python | None:
+    text, runtime = _text(function), as_str(function.get("Runtime")) or ""
+    known = text and len(text) <= _LONGEST and runtime.startswith("python")
+    return _Python(text, _variables(function), _event(function) if _PROPERTIES in text else {}) if known else None
+
+
+def _text(function: Resource) -> str:
+    code = function.get("Code", "ZipFile")
+    return "".join(part if isinstance(part, str) else "_hole_" for part in parts_of(code)) if isinstance(code, str | Text) else ""
+
+
+def _variables(function: Resource) -> Mapping[str, Value]:
     environment = function.get("Environment", "Variables")
-    variables = environment if isinstance(environment, Mapping) else {}
-    if len(text) <= _LONGEST and runtime.startswith("python") and "boto3" in text:
-        event = _event(function) if _PROPERTIES in text else {}
-        yield from _Python(text, variables, event).calls()
-    elif len(text) <= _LONGEST and runtime.startswith("nodejs") and "@aws-sdk" in text:
-        yield from _of_javascript(text, variables)
+    return environment if isinstance(environment, Mapping) else {}
 
 
 def _event(function: Resource) -> Mapping[str, Value]:
@@ -127,27 +154,42 @@ class _Python:
 
     def calls(self) -> list[CodeCall]:
         """The calls of clients and resources; none of code that Python cannot read."""
+        return self._read(self._calls)
+
+    def answers(self) -> list[Mapping[str, Value]]:
+        """The data in the answers to CloudFormation; none of code that Python cannot read, or that answers with other data."""
+        return self._read(self._answers)
+
+    def _read(self, look: Callable[[list[ast.AST]], Iterator[T]]) -> list[T]:
         import ast  # few templates have code
         import warnings
 
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return list(self._calls(list(ast.walk(ast.parse(self._text)))))
+                nodes = list(ast.walk(ast.parse(self._text)))
+                self._changed.update(name for node in nodes for name in _changed(node))
+                for name, value in (pairs := [pair for node in nodes for pair in _assigned(node)]):
+                    self._given.setdefault(name, []).append(value)
+                for name, value in (*pairs, *pairs):  # a resource of a resource is known when its parent is
+                    self._assign(name, value)
+                return list(look(nodes))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return []
 
     def _calls(self, nodes: list[ast.AST]) -> Iterator[CodeCall]:
         import ast
 
-        self._changed.update(name for node in nodes for name in _changed(node))
-        for name, value in (pairs := [pair for node in nodes for pair in _assigned(node)]):
-            self._given.setdefault(name, []).append(value)
-        for name, value in (*pairs, *pairs):  # a resource of a resource is known when its parent is
-            self._assign(name, value)
         for node in nodes:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 yield from self._call(node, node.func)
+
+    def _answers(self, nodes: list[ast.AST]) -> Iterator[Mapping[str, Value]]:
+        from hyperpod_constructs.analysis.sent_answers import data_in
+
+        found = [UNKNOWN if data is None else self._value(data) for data in data_in(nodes)]
+        known = [one for one in found if isinstance(one, Mapping)]
+        yield from known if len(known) == len(found) else ()
 
     def _assign(self, name: str, value: ast.expr) -> None:
         found = self._client(value)

@@ -6,7 +6,7 @@ Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-lambd
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import reduce
 
 from hyperpod_constructs.analysis.data_forms import Data, Known, either
@@ -23,6 +23,12 @@ def data_sent(tree: ast.Module) -> Known:
         return None
     forms = [_form(tree, argument(node, _DATA, "responseData")) for node in sent if not _failed(node)]
     return reduce(either, forms) if forms else None
+
+
+def data_in(nodes: Iterable[ast.AST]) -> Iterator[ast.expr | None]:
+    """The data in each answer that a request was served."""
+    sent = (node for node in nodes if isinstance(node, ast.Call) and _is_send(node))
+    return (argument(node, _DATA, "responseData") for node in sent if not _failed(node))
 
 
 def argument(call: ast.Call, index: int, name: str) -> ast.expr | None:

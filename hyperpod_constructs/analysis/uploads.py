@@ -25,7 +25,7 @@ _BODY = re.compile(r"body|contents?|text|script|data", re.IGNORECASE)
 _SOURCE_KEYS = ("SourceObjectKeys", "SourceKey")
 _ASSET = re.compile(r"^([0-9a-f]{64})\.zip$")
 # Custom resources that name a bucket and write nothing into it.
-_OTHERS = re.compile(r"delete|empty|clean|notification|policy|endpoint|preflight|check|validat", re.IGNORECASE)
+writes_nothing = re.compile(r"delete|empty|clean|notification|policy|endpoint|preflight|check|validat", re.IGNORECASE).search
 
 
 class Upload(NamedTuple):
@@ -66,6 +66,12 @@ class Upload(NamedTuple):
         place = written_object(self.resource)
         key = as_str(self.resource.get(place[1])) if place else None
         return None if key is None else key.strip("/")
+
+    @property
+    def prefix(self) -> str | None:
+        """The prefix to which it uploads, if that is known."""
+        given = list(_prefixes(self.resource))
+        return as_str(given[0]) if len(given) == 1 else None
 
     def _written(self) -> Iterator[str]:
         given = [(key, value) for key, value in self.resource.properties.items() if _is_files(value)]
@@ -117,7 +123,7 @@ def bucket_name_prefix(uri: Value) -> str:
 
 def _is_custom(resource: Resource) -> bool:
     custom = resource.type.startswith("Custom::") or resource.type == "AWS::CloudFormation::CustomResource"
-    return custom and _OTHERS.search(resource.type) is None and resource.exists is True
+    return custom and writes_nothing(resource.type) is None and resource.exists is True
 
 
 def _names(resource: Resource, bucket: Value) -> bool:
@@ -127,10 +133,14 @@ def _names(resource: Resource, bucket: Value) -> bool:
 
 def _reaches(resource: Resource, uri: Value) -> bool:
     """Whether the upload can be to this prefix: one of the two is, as far as known, the beginning of the other."""
-    given = [value for key, value in resource.properties.items() if _PREFIX_NAME.search(key) and "source" not in key.lower()]
     own = key_of(uri)
-    starts = [_literal(parts_of(value)[0]).lstrip("/") for value in given]
+    starts = [_literal(parts_of(value)[0]).lstrip("/") for value in _prefixes(resource)]
     return not starts or any(own.startswith(start) or start.startswith(own) for start in starts)
+
+
+def _prefixes(resource: Resource) -> Iterator[Value]:
+    found = resource.properties.items()
+    return (value for key, value in found if _PREFIX_NAME.search(key) and "source" not in key.lower())
 
 
 def key_of(uri: Value) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.rules.checking import check
-from hyperpod_constructs.templates.model import load
+from hyperpod_constructs.templates.model import Model, load
 from tests.rules.catalogue.cases import REMOVED, Case, edited
 from tests.rules.catalogue.templates import WAYS, Template, eks, findings, slurm
 
@@ -279,6 +279,89 @@ def test_fails_when_nodes_start_with_a_script_that_is_written_elsewhere(template
 )
 def test_passes_when_the_script_may_be_where_nodes_look_for_it(template: Template) -> None:
     assert said(template) == []
+
+
+ANSWERS = """import os, boto3, cfnresponse
+def handler(event, context):
+    prefix = event["ResourceProperties"]["Prefix"]
+    if event["RequestType"] == "Delete":
+        cfnresponse.send(event, context, cfnresponse.SUCCESS, {})
+        return
+    boto3.client("s3").put_object(Bucket=os.environ["BUCKET"], Key=f"{prefix}/on_init_complete.sh", Body=b"x")
+    cfnresponse.send(event, context, cfnresponse.SUCCESS, {"Prefix": prefix, "Time": context.aws_request_id})
+"""
+
+
+def answering(name: str, prefix: Any, code: str = ANSWERS) -> Template:
+    """A cluster whose groups take the prefix of their scripts from what writes these."""
+    function = {
+        "Runtime": "python3.13",
+        "Handler": "index.handler",
+        "Code": {"ZipFile": code},
+        "Environment": {"Variables": {"BUCKET": {"Ref": "Scripts"}}},
+        "Role": "arn:aws:iam::123456789012:role/writer",
+    }
+    added = {
+        "Writer": {"Type": "AWS::Lambda::Function", "Properties": function},
+        "Script": {"Type": "Custom::Script", "Properties": {"ServiceToken": {"Fn::GetAtt": ["Writer", "Arn"]}, "Prefix": "v7"}},
+    }
+    place = {"Fn::Join": ["", ["s3://", {"Ref": "Scripts"}, "/", prefix]]}
+    configuration = {"SourceS3Uri": place, "OnInitComplete": name}
+    groups = {f"Cluster/InstanceGroups/{index}/LifeCycleConfig": configuration for index in range(3)}
+    return edited(slurm(), {**added, **groups, "Cluster/.DependsOn": ["Script", *WAYS]})
+
+
+ANSWERED = {"Fn::GetAtt": ["Script", "Prefix"]}
+
+
+@pytest.mark.parametrize(
+    ("template", "wrong"),
+    [
+        (answering("setup.sh", ANSWERED), True),
+        (answering(SCRIPT, {"Fn::Join": ["/", [ANSWERED, "slurm"]]}), True),
+        (answering(SCRIPT, "v8"), True),
+        (answering(SCRIPT, ANSWERED), False),
+        (answering(SCRIPT, ANSWERED, ANSWERS.replace('"Prefix": prefix', '"Prefix": prefix + "/x"')), True),
+        (answering(SCRIPT, {"Fn::GetAtt": ["Script", "Time"]}), False),
+        (answering(SCRIPT, ANSWERED, ANSWERS.replace('"Prefix": prefix', '"Prefix": made(prefix)')), False),
+        (answering(SCRIPT, ANSWERED, ANSWERS.replace("SUCCESS, {})", 'SUCCESS, {"Prefix": "gone"})')), False),
+        (answering(SCRIPT, ANSWERED, ANSWERS.replace('{"Prefix": prefix, ', '{**answer, "Prefix": prefix + "/x", ')), False),
+    ],
+)
+def test_scripts_are_where_the_function_says_that_it_writes_them(template: Template, wrong: bool) -> None:
+    assert bool(said(template)) is wrong
+
+
+@pytest.mark.parametrize(
+    ("uploaded", "named", "wrong"),
+    [
+        ("lifecycle/9f31c2", "lifecycle/4b07aa", True),
+        ("lifecycle/v1.2", "lifecycle/v1.3/", True),
+        ("lifecycle/9f31c2", "lifecycle/9f31c2", False),
+        ("lifecycle/9f31c2", "tools/4b07aa", False),
+        ("lifecycle/9f31c2", "lifecycle/compute", False),
+        ({"Ref": "AWS::StackName"}, "lifecycle/4b07aa", False),
+    ],
+)
+@pytest.mark.parametrize("beside", [True, False])
+def test_scripts_have_the_version_that_is_uploaded(uploaded: Any, named: str, wrong: bool, beside: bool) -> None:
+    """Also in another stack, beside what empties the bucket; another upload may have any version."""
+    bucket = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "sagemaker-scripts"}}
+    upload = deployment(DestinationBucketKeyPrefix=uploaded)
+    empty = {"Type": "Custom::S3AutoDeleteObjects", "Properties": {**OWN, "BucketName": {"Ref": "Scripts"}}}
+    other = {
+        "Upload": upload,
+        "Empty": empty,
+        "Other": {**upload, "Type": "AWS::CodeBuild::Project" if not beside else empty["Type"]},
+    }
+    storage = {
+        "Resources": {"Scripts": bucket, **other},
+        "Outputs": {"Scripts": {"Value": {"Ref": "Scripts"}, "Export": {"Name": "scripts"}}},
+    }
+    place = {"Fn::Join": ["", ["s3://", {"Fn::ImportValue": "scripts"}, f"/{named}"]]}
+    cluster = edited(slurm(), {f"Cluster/InstanceGroups/{index}/LifeCycleConfig/SourceS3Uri": place for index in range(3)})
+    found = check(Model.of({"storage": storage, "cluster": cluster}))
+    assert any(one.rule == "HP-SCR-007" for one in found) is (wrong and beside)
 
 
 def test_fails_when_a_cluster_does_not_await_the_build_that_copies_its_scripts() -> None:
