@@ -10,7 +10,8 @@ table. `tools/generate_property_schemas.py` writes the tables. A schema has the 
 - `extensions` are schemas for the values at a path, each with its demand.
 - `ascending` names properties whose numbers do not fall, `timesAtMost` numbers that are at most so many times one beside them,
   `uniqueKeys` the property by which the items of a list differ, `sameValues` two groups of paths with the same texts,
-  `countAtMost` lists that have as many items as a number beside them says, `namedIn` names that items of a list have,
+  `countAtMost` lists that have as many items as a number beside them says, `asMany` lists with an item for each of
+  the others, `namedIn` names that items of a list have,
   `beginsWith` the beginnings of a text, `without` what no text has, and `classes` the families of machines with their sizes.
 
 `demands.tsv` has what neither the schemas nor the models of requests say, row by row with its source; `together.tsv` has the

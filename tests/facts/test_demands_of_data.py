@@ -8,6 +8,7 @@ import pytest
 
 from hyperpod_constructs.analysis.schema.judge import violations
 from hyperpod_constructs.facts.property_schemas import property_schema, request_limits
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN
 from tests.facts.demands import check_demand
 
 CACHE, SEARCH, WAREHOUSE = "AWS::ElastiCache::ReplicationGroup", "AWS::OpenSearchService::Domain", "AWS::Redshift::Cluster"
@@ -174,9 +175,22 @@ def volume(**settings: Any) -> dict[str, Any]:
     return {"OntapConfiguration": {key: value for key, value in whole.items() if value is not None}}
 
 
+UPLOAD = "Custom::CDKBucketDeployment"
+
+
+def upload(archives: int, buckets: int, **more: Any) -> dict[str, Any]:
+    lists = {"SourceBucketNames": ("assets",) * buckets, "SourceObjectKeys": ("a.zip",) * archives}
+    return {"ServiceToken": "arn:aws:lambda:us-west-2:123456789012:function:a", "DestinationBucketName": "b", **lists, **more}
+
+
 @pytest.mark.parametrize(
     ("kind", "wrong", "right"),
     [
+        (UPLOAD, upload(2, 1), upload(2, 2)),
+        (UPLOAD, upload(1, 2), upload(1, 1)),
+        (UPLOAD, upload(2, 2, SourceMarkers=({},)), upload(2, 2, SourceMarkers=({}, {}))),
+        (UPLOAD, {**upload(1, 1), "DestinationBucketName": ABSENT}, {**upload(1, 1), "SourceObjectKeys": UNKNOWN}),
+        (UPLOAD, upload(3, 2), upload(2, 1, SourceBucketNames=("assets", UNKNOWN))),
         (CACHE, {**FAILING, "ReplicasPerNodeGroup": 0}, {**FAILING, "ReplicasPerNodeGroup": 1}),
         (CACHE, {"AutomaticFailoverEnabled": True, "NumCacheClusters": 1}, {"NumCacheClusters": 1}),
         (CACHE, {"MultiAZEnabled": True}, {"MultiAZEnabled": True, "AutomaticFailoverEnabled": True}),

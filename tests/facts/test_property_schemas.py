@@ -119,9 +119,12 @@ def test_regions(name: str, region: str, lacks: bool) -> None:
     assert (region in regions_without(name)) is lacks
 
 
+OF_CDK = ("Custom::AWSCDK-EKS-HelmChart", "Custom::CDKBucketDeployment")
+
+
 def test_each_demand_is_of_known_types_in_known_words() -> None:
     """A demand that nobody can make is a mistake of its row: a type, a property or a word that does not exist."""
-    known = {*known_types(), "*", "Custom::*", "AWS::CloudFormation::CustomResource", "Custom::AWSCDK-EKS-HelmChart"}
+    known = {*known_types(), "*", "Custom::*", "AWS::CloudFormation::CustomResource", *OF_CDK}
     for types, path, _, schema, source in rows("demands.tsv"):
         named = types.split(",")
         assert set(named) <= known, types

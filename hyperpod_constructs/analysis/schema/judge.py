@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from hyperpod_constructs.analysis.answers import Answer, all_of, any_of
 from hyperpod_constructs.analysis.paths import place_in
@@ -312,6 +312,16 @@ class _Judge:
                 return self._say(Kind.VALUE, (*path, name), message, items, f"at most {number:g} items")
         return None
 
+    def _as_many(self, wanted: list[str], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        """Lists whose items go together, one of each, where all of them are known to be there."""
+        counts = {name: len(items) for name in wanted if (items := at(value, name)) is not ABSENT and _is_whole(items)}
+        name, most = max(counts.items(), key=lambda one: one[1], default=("", 0))
+        few = [other for other, count in counts.items() if count < most]
+        if few:
+            message = f"{name} has {most} items, and {few[0]} has {counts[few[0]]}"
+            return self._say(Kind.VALUE, (*path, few[0]), message, at(value, few[0]), f"an item for each of {name}")
+        return None
+
     def _contains(self, wanted: Node, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         """A list with an item of this form."""
         answer = any_of(self._apart(wanted, item, path)[0] for item in value) if isinstance(value, tuple) else True
@@ -364,6 +374,10 @@ class _Judge:
         return True if "properties" in node or "patternProperties" in node else self._properties(_EMPTY, node, value, path)
 
 
+def _is_whole(items: Value) -> TypeGuard[tuple[Value, ...]]:
+    return isinstance(items, tuple) and all(present(item) is True for item in items)
+
+
 def _distance(found: Iterable[Violation]) -> tuple[int, int]:
     """Of several forms, the nearest has the fewest violations, and the deepest."""
     depths = [len(one.path) for one in found]
@@ -375,6 +389,7 @@ _STRUCTURES: Mapping[str, _Structure] = {
     "additionalProperties": _Judge._additional,
     "allOf": _Judge._all,
     "anyOf": _Judge._any,
+    "asMany": _Judge._as_many,
     "ascending": _Judge._ascending,
     "contains": _Judge._contains,
     "countAtMost": _Judge._count_at_most,
