@@ -11,6 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 from hyperpod_constructs.facts.regions import REGIONS
+from hyperpod_constructs.facts.zones import ZONE_NAME
 
 
 class ArnProperty(NamedTuple):
@@ -50,6 +51,10 @@ REGION = re.compile(r"Region$")
 """Names of properties with the name of a region."""
 
 
+ZONE = re.compile(r"AvailabilityZone(Name)?s?$")
+"""Names of properties with the names of zones."""
+
+
 ACCOUNT = re.compile(r"(?:^|Bucket|Destination|Owner|Source|Target)Account(Id|ID)?$")
 """Names of properties with the number of an account."""
 
@@ -62,6 +67,12 @@ def is_no_account(text: str) -> bool:
 def is_no_region(name: str) -> bool:
     """Whether a text is a zone, or has the form of a region and is none."""
     return re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d[a-z]?", name) is not None and name not in REGIONS
+
+
+def is_no_zone(text: str) -> bool:
+    """Whether a text begins as a region does, and is no zone of one: `us-east-1-b`, or only the region."""
+    found = re.match(r"[a-z]{2}(?:-[a-z]+)+-\d", text)
+    return found is not None and (ZONE_NAME.fullmatch(text) is None or found[0] not in REGIONS)
 
 
 @cache

@@ -13,15 +13,15 @@ from hyperpod_constructs.facts.property_schemas import Schema
 SOURCE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/parameters-section-structure.html"
 
 FORMATS: Mapping[str, str | None] = {
-    "AWS::EC2::AvailabilityZone::Name": None,
+    "AWS::EC2::AvailabilityZone::Name": "AWS::EC2::AvailabilityZone.Name",
     "AWS::EC2::Image::Id": "AWS::EC2::Image.Id",
-    "AWS::EC2::Instance::Id": None,
+    "AWS::EC2::Instance::Id": "AWS::EC2::Instance.Id",
     "AWS::EC2::KeyPair::KeyName": None,
     "AWS::EC2::SecurityGroup::GroupName": "AWS::EC2::SecurityGroup.Name",
     "AWS::EC2::SecurityGroup::Id": "AWS::EC2::SecurityGroup.Id",
     "AWS::EC2::Subnet::Id": "AWS::EC2::Subnet.Id",
     "AWS::EC2::VPC::Id": "AWS::EC2::VPC.Id",
-    "AWS::EC2::Volume::Id": None,
+    "AWS::EC2::Volume::Id": "AWS::EC2::Volume.Id",
     "AWS::Route53::HostedZone::Id": None,
 }
 """Types of existing things, each with the format of its values, if it has one."""

@@ -27,12 +27,15 @@ from typing import Any, TypeAlias
 
 from hyperpod_constructs.facts.data import rows
 from hyperpod_constructs.facts.together import demands_together
+from hyperpod_constructs.facts.zones import ZONE_NAME
 
 Schema: TypeAlias = Mapping[str, Any]
 
 FORMATS: Mapping[str, tuple[str, str]] = {
     "AWS::ACM::Certificate.Arn": (r"arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/.+", "the ARN of a certificate"),
+    "AWS::EC2::AvailabilityZone.Name": (ZONE_NAME.pattern, "the name of a zone, such as us-west-2a"),
     "AWS::EC2::Image.Id": (r"ami-([0-9a-z]{8}|[0-9a-z]{17})|resolve:ssm:.+", "the id of an image, such as ami-0123456789abcdef0"),
+    "AWS::EC2::Instance.Id": (r"i-([0-9a-f]{8}|[0-9a-f]{17})", "the id of an instance, such as i-0123456789abcdef0"),
     "AWS::EC2::SecurityGroup.Id": (
         r"sg-([0-9a-fA-F]{8}|[0-9a-fA-F]{17})",
         "the id of a security group, such as sg-0123456789abcdef0",
@@ -40,6 +43,7 @@ FORMATS: Mapping[str, tuple[str, str]] = {
     "AWS::EC2::SecurityGroup.Name": (r"[a-zA-Z0-9 ._\-:/()#,@\[\]+=&;{}!$*]{1,255}", "the name of a security group"),
     "AWS::EC2::Subnet.Id": (r"subnet-([0-9a-fA-F]{8}|[0-9a-fA-F]{17})", "the id of a subnet, such as subnet-0123456789abcdef0"),
     "AWS::EC2::VPC.Id": (r"vpc-([0-9a-fA-F]{8}|[0-9a-fA-F]{17})", "the id of a VPC, such as vpc-0123456789abcdef0"),
+    "AWS::EC2::Volume.Id": (r"vol-([0-9a-f]{8}|[0-9a-f]{17})", "the id of a volume, such as vol-0123456789abcdef0"),
     "AWS::IAM::Role.Arn": (r"arn:aws[a-z-]*:iam::\d{12}:role/.+", "the ARN of a role, arn:aws:iam::ACCOUNT:role/NAME"),
     "AWS::KMS::Alias.AliasName": (r"alias/[a-zA-Z0-9:/_-]+", "the alias of a key, alias/NAME"),
     "AWS::KMS::Key.Arn": (r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:(key|alias)/.+", "the ARN of a key"),

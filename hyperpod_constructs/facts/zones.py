@@ -13,7 +13,11 @@ from hyperpod_constructs.facts.mistake import Mistake
 # Local Zones (usw2-lax1-az1) and Wavelength Zones (use1-wl1-bos-wlz1) have the place between the region and the number.
 _ZONE_ID = re.compile(r"(?P<region>[a-z]+\d)(-[a-z]+\d+){0,2}(-az|-[a-z]+-wlz)\d+")
 _REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
-_ZONE_NAME = re.compile(rf"(?P<region>{_REGION.pattern})(?:[a-z]|-.+)")
+ZONE_NAME = re.compile(rf"{_REGION.pattern}(?:[a-z]|(?:-[a-z0-9]+){{2,}})")
+"""Names such as us-west-2a, and of Local and Wavelength Zones: us-west-2-lax-1a, us-east-1-wl1-bos-wlz-1.
+
+Source: https://docs.aws.amazon.com/local-zones/latest/ug/available-local-zones.html
+"""
 WRITE_ZONE = (
     "write a zone of the stack's region (ids look like usw2-az4, names like us-west-2a), or deploy to the region of the zone "
     "(AWS_REGION)"

@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.analysis.schema.arns import arn_violations
 from hyperpod_constructs.analysis.schema.judge import _LEAVES, _STRUCTURES
 from hyperpod_constructs.facts.data import rows
 from hyperpod_constructs.facts.property_schemas import FORMATS, FORMS, known_types, property_schema, regions_without, request_limits
 from hyperpod_constructs.facts.schema import type_facts
+from hyperpod_constructs.templates.values import UNKNOWN, Value
 
 ROOT = Path(__file__).parents[2]
 
@@ -136,3 +138,22 @@ def test_each_demand_is_of_known_types_in_known_words() -> None:
             assert words <= {*_STRUCTURES, *_LEAVES, "type", "then", "else"}, (types, path, words)
             re.compile(node["pattern"] if isinstance(node.get("pattern"), str) else "", re.ASCII)
         assert source.startswith("https://")
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "zones", "wrong"),
+    [
+        ("AWS::EC2::Volume", "AvailabilityZone", "us-west-2-b", 1),
+        ("AWS::RDS::DBInstance", "AvailabilityZone", "us-wset-2b", 1),
+        ("AWS::AutoScaling::AutoScalingGroup", "AvailabilityZones", ("us-west-2a", "us-west-2"), 1),
+        ("AWS::EFS::FileSystem", "AvailabilityZoneName", "us-west-2B", 1),
+        ("AWS::EC2::Volume", "AvailabilityZone", "us-west-2-lax-1a", 0),
+        ("AWS::EC2::Volume", "AvailabilityZone", "us-east-1-wl1-bos-wlz-1", 0),
+        ("AWS::EC2::Volume", "AvailabilityZone", UNKNOWN, 0),
+        ("AWS::EC2::Volume", "AvailabilityZoneId", "usw2-az1", 0),
+        ("AWS::RDS::DBInstance", "MultiAZ", "us-west-2-b", 0),
+        ("AWS::AutoScaling::AutoScalingGroup", "AvailabilityZones", ("all",), 0),
+    ],
+)
+def test_zones_have_the_names_of_zones_wherever_a_property_takes_them(kind: str, key: str, zones: Value, wrong: int) -> None:
+    assert len(list(arn_violations(property_schema(kind) or {}, {key: zones}))) == wrong

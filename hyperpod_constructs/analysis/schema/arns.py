@@ -1,9 +1,9 @@
-"""ARNs and references of another service than the name of their property says, and regions that are none."""
+"""ARNs and references of another service than the name of their property says, and regions and zones that are none."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, quoted
@@ -12,11 +12,13 @@ from hyperpod_constructs.facts.arn_forms import kinds_of
 from hyperpod_constructs.facts.arn_properties import (
     ACCOUNT,
     REGION,
+    ZONE,
     ArnProperty,
     arn_property,
     is_no_account,
     is_no_key,
     is_no_region,
+    is_no_zone,
 )
 from hyperpod_constructs.facts.property_schemas import Schema
 from hyperpod_constructs.facts.receivers import ARN_SOURCES
@@ -26,6 +28,13 @@ from hyperpod_constructs.templates.values import Reference, Text, Value
 _HOLE = "\ufffc"
 _KIND = re.compile(r"arn:[^:]*:([a-z0-9-]+):[^:]*:[^:]*:([A-Za-z_-]+)([/:])")
 _ACCOUNT = re.compile(rf"\d{{12}}|aws|\*|.*{_HOLE}.*|")
+
+_FORMS: tuple[tuple[re.Pattern[str], Callable[[str], bool], str], ...] = (
+    (REGION, is_no_region, "a region such as us-west-2"),
+    (ZONE, is_no_zone, "a zone such as us-west-2a"),
+    (ACCOUNT, is_no_account, "an account of 12 digits"),
+)
+"""Names of properties, when a text is none of theirs, and what they take."""
 
 
 def arn_violations(schema: Schema, value: Value) -> Iterator[Violation]:
@@ -40,7 +49,7 @@ def arn_violations(schema: Schema, value: Value) -> Iterator[Violation]:
             waiting += [
                 (known[key], one, (*path, key), arn_property(key)) for key, one in current.items() if _is_node(known.get(key))
             ]
-            yield from _of_numbers_and_regions({key: one for key, one in current.items() if key in known}, path)
+            yield from _of_numbers_and_places({key: one for key, one in current.items() if key in known}, path)
         elif isinstance(current, tuple) and isinstance(node.get("items"), Mapping):
             waiting += [(node["items"], one, (*path, index), wanted) for index, one in enumerate(current)]
         else:
@@ -48,13 +57,15 @@ def arn_violations(schema: Schema, value: Value) -> Iterator[Violation]:
             yield from _of(wanted, current, path) if wanted is not None and not found else found
 
 
-def _of_numbers_and_regions(value: Mapping[str, Value], path: Path) -> Iterator[Violation]:
-    """Regions and numbers of accounts that are none."""
-    for key, one in value.items():
-        if isinstance(one, str) and REGION.search(key) and is_no_region(one):
-            yield Violation(Kind.VALUE, (*path, key), f"{key} is {quoted(one)}", one, "a region such as us-west-2")
-        elif isinstance(one, str) and ACCOUNT.search(key) and is_no_account(one):
-            yield Violation(Kind.VALUE, (*path, key), f"{key} is {quoted(one)}", one, "an account of 12 digits")
+def _of_numbers_and_places(value: Mapping[str, Value], path: Path) -> Iterator[Violation]:
+    """Regions, zones and numbers of accounts that are none."""
+    for key, given in value.items():
+        for name, is_none, allowed in _FORMS:
+            places = list(enumerate(given)) if isinstance(given, tuple) else [(None, given)]
+            for index, one in places if name.search(key) else ():
+                if isinstance(one, str) and is_none(one):
+                    place = (*path, key) if index is None else (*path, key, index)
+                    yield Violation(Kind.VALUE, place, f"{key} is {quoted(one)}", one, allowed)
 
 
 def _of_kind(value: Value, path: Path) -> Iterator[Violation]:

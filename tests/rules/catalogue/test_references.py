@@ -315,6 +315,10 @@ PARAMETERS = [
     ({"Type": "String", "AllowedPattern": "[a-z]+"}, "Abc", "abc"),
     ({"Type": "AWS::EC2::VPC::Id"}, "subnet-0123456789abcdef0", "vpc-0123456789abcdef0"),
     ({"Type": "List<AWS::EC2::Subnet::Id>"}, "subnet-0123456789abcdef0,vpc-0123456789abcdef0", "subnet-0123456789abcdef0"),
+    ({"Type": "AWS::EC2::AvailabilityZone::Name"}, "us-east-1-b", "us-east-1b"),
+    ({"Type": "List<AWS::EC2::AvailabilityZone::Name>"}, "us-west-2a,us-west-2", "us-west-2a,us-west-2-lax-1a"),
+    ({"Type": "AWS::EC2::Instance::Id"}, "0123456789abcdef0", "i-0123456789abcdef0"),
+    ({"Type": "AWS::EC2::Volume::Id"}, "i-0123456789abcdef0", "vol-01234567"),
     ({"Type": "CommaDelimitedList", "AllowedValues": ["a", "b"]}, "a,c", "a, b"),
     ({"Type": "Strng"}, "a", None),
 ]
