@@ -304,10 +304,22 @@ MOVING: Mapping[str, tuple[str, str]] = {
 Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-launchtemplate.html
 """
 
-ALONE: Mapping[str, tuple[str, ...]] = {"AWS::EC2::SubnetRouteTableAssociation": ("SubnetId",)}
-"""Properties that two resources cannot share, although a replacement takes them over in place.
+ALONE: Mapping[str, tuple[str, ...]] = {
+    "AWS::EC2::SubnetNetworkAclAssociation": ("SubnetId",),
+    "AWS::EC2::SubnetRouteTableAssociation": ("SubnetId",),
+    "AWS::EC2::VPCDHCPOptionsAssociation": ("VpcId",),
+    "AWS::SecretsManager::RotationSchedule": ("SecretId",),
+    "AWS::WAFv2::WebACLAssociation": ("ResourceArn",),
+}
+"""Properties that two resources cannot share, although a replacement takes them over in place (as of 2026-11-29).
 
-Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_ReplaceRouteTableAssociation.html
+The later association takes the place of the first one, or is refused.
+
+Sources: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_ReplaceRouteTableAssociation.html,
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_ReplaceNetworkAclAssociation.html,
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_AssociateDhcpOptions.html,
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-secretsmanager-rotationschedule.html and
+https://docs.aws.amazon.com/waf/latest/APIReference/API_AssociateWebACL.html
 """
 
 ONCE = frozenset(

@@ -104,6 +104,40 @@ def test_a_registry_has_its_settings_once(first: Template, second: Template, rul
     assert [one.rule for one in found] == rules
 
 
+WEB = "arn:aws:elasticloadbalancing:us-west-2:123456789012:loadbalancer/app/web"
+RULES = "arn:aws:wafv2:us-west-2:123456789012:regional/webacl/rules"
+
+
+def of_subnet(kind: str, name: str, **more: Any) -> Template:
+    return {"Type": f"AWS::EC2::Subnet{kind}Association", "Properties": {"SubnetId": {"Ref": name}, **more}}
+
+
+def of_secret(secret: str, days: int) -> Template:
+    rules = {"AutomaticallyAfterDays": days}
+    return {"Type": "AWS::SecretsManager::RotationSchedule", "Properties": {"SecretId": secret, "RotationRules": rules}}
+
+
+def of_service(resource: str, rules: str) -> Template:
+    return {"Type": "AWS::WAFv2::WebACLAssociation", "Properties": {"ResourceArn": resource, "WebACLArn": rules}}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "third"),
+    [
+        (
+            of_subnet("NetworkAcl", "NodeSubnet", NetworkAclId="acl-1"),
+            of_subnet("NetworkAcl", "NodeSubnet", NetworkAclId="acl-2"),
+            of_subnet("NetworkAcl", "PublicSubnet", NetworkAclId="acl-1"),
+        ),
+        (of_secret("one", 30), of_secret("one", 60), of_secret("two", 30)),
+        (of_service(f"{WEB}/a", f"{RULES}/a"), of_service(f"{WEB}/a", f"{RULES}/b"), of_service(f"{WEB}/b", f"{RULES}/a")),
+    ],
+)
+def test_a_resource_has_one_association_of_a_kind(first: Template, second: Template, third: Template) -> None:
+    assert [one.rule for one in findings(edited(slurm(), {"First": first, "Second": second}), rules="HP-LIM")] == ["HP-LIM-004"]
+    assert findings(edited(slurm(), {"First": first, "Second": third}), rules="HP-LIM") == []
+
+
 STAGES = [
     ((None, None), (None, None), ["HP-LIM-005"]),
     (("us-west-2", "123456789012"), ("us-west-2", "123456789012"), ["HP-LIM-004"]),
