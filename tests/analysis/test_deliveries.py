@@ -278,3 +278,18 @@ def test_no_account_stands_for_eventbridge(principal: str, expected: list[str]) 
         {{Effect: Allow, Principal: {principal}, Action: 'sqs:SendMessage', Resource: !GetAtt Queue.Arn}}]}}}}}},
       Rule: {{Type: AWS::Events::Rule, Properties: {{Targets: [{{Id: a, Arn: !GetAtt Queue.Arn}}]}}}}}}}}""")
     assert [one.place.logical_id for one in refused(model)] == expected
+
+
+@pytest.mark.parametrize("kind", ["Alarm", "CompositeAlarm"])
+@pytest.mark.parametrize("actions", ["AlarmActions", "InsufficientDataActions", "OKActions"])
+@pytest.mark.parametrize(
+    ("service", "expected"),
+    [("lambda.alarms.cloudwatch.amazonaws.com", []), ("cloudwatch.amazonaws.com", ["lambda.alarms.cloudwatch.amazonaws.com"])],
+)
+def test_alarms_of_both_kinds_call_functions_at_each_change(kind: str, actions: str, service: str, expected: list[str]) -> None:
+    model = model_of(f"""{{Resources: {{
+      Note: {{Type: AWS::Lambda::Function, Properties: {{}}}},
+      Alarm: {{Type: AWS::CloudWatch::{kind}, Properties: {{{actions}: [!GetAtt Note.Arn]}}}},
+      Invoke: {{Type: AWS::Lambda::Permission, Properties: {{
+        FunctionName: !GetAtt Note.Arn, Action: 'lambda:InvokeFunction', Principal: {service}}}}}}}}}""")
+    assert [service for _, service in places(model)] == expected
