@@ -117,6 +117,8 @@ _LONGEST_LIST = 100
 _ENDLESS = 2**31 - 1
 _NUMBERS = ("double", "float", "integer", "long")
 _DIGITS = r"-?\d+(\.\d+)?"
+#: The form of a pattern that says of which characters a name is, and how many.
+_OF_NAMES = re.compile(r"\^?\[(?=[^\]]*a-z)(?=[^\]]*0-9)[^\]]+\](\{\d+,\d+\}|\+)\$?")
 #: Names of a request that CloudFormation calls otherwise.
 RENAMED = {"PrivateDnsHostnameTypeOnLaunch": "PrivateDnsNameOptionsOnLaunch/HostnameType"}
 
@@ -553,13 +555,19 @@ def _of_shapes(shapes: Mapping[str, Any], schema: Mapping[str, Any], node: Mappi
 
 
 def _members(shapes: Mapping[str, Any], name: str | None, node: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The members of the structure that is a definition, by its name, perhaps of one or of several."""
-    for spelled in () if name is None else (name, name.removesuffix("s"), f"{name}s"):
+    """The members of the structure that is a definition, by its name."""
+    for spelled in () if name is None else _spellings(name):
         shape = shapes.get(spelled, {"type": ""})
         if shape["type"] == "structure" and _is_alike(shape, node):
             found: Mapping[str, Any] = shape["members"]
             return found
     return None
+
+
+def _spellings(name: str) -> Iterator[str]:
+    """The names of a definition in a model: of one or of several, of what goes in, without what only templates add."""
+    for one in dict.fromkeys((name, name.removesuffix("ResourceType"))):
+        yield from (one, one.removesuffix("s"), f"{one}s", f"{one}Input")
 
 
 def _is_alike(shape: Mapping[str, Any], node: Mapping[str, Any]) -> bool:
@@ -568,20 +576,23 @@ def _is_alike(shape: Mapping[str, Any], node: Mapping[str, Any]) -> bool:
     return len(names) > 1 and len(names & members) * 3 >= len(names) * 2
 
 
-def _sure(node: Any) -> Any:
-    """Limits without patterns and long lists of words, and without what is empty then."""
+def _sure(node: Any, of: str = "") -> Any:
+    """Limits without long lists of words and without patterns other than those of names, and without what is empty then.
+
+    :param of: the property.
+    """
     if not isinstance(node, dict):
         return node
-    found = {word: value for word, value in node.items() if _is_sure(word, value)}
-    children = {name: child for name, one in node.get("properties", {}).items() if (child := _sure(one))}
+    found = {word: value for word, value in node.items() if _is_sure(word, value, of)}
+    children = {name: child for name, one in node.get("properties", {}).items() if (child := _sure(one, name))}
     items = _sure(node.get("items"))
     nested = {"properties": children, "additionalProperties": True} if children else {}
     return found | nested | ({"items": items} if items else {})
 
 
-def _is_sure(word: str, value: Any) -> bool:
+def _is_sure(word: str, value: Any, of: str) -> bool:
     if word == "pattern":
-        return bool(value == _DIGITS)
+        return bool(value == _DIGITS or (of.endswith("Name") and _OF_NAMES.fullmatch(value)))
     if word in ("additionalProperties", "items", "properties") or value == _ENDLESS:
         return False
     return word != "enum" or len(value) <= _LONGEST_LIST
