@@ -81,6 +81,21 @@ def told(*names: str, value: str = "a") -> dict[str, Any]:
     return {"NotificationConfiguration": {"QueueConfigurations": (queue,)}}
 
 
+ROTATION, RELEASE = "AWS::SecretsManager::RotationSchedule", "AWS::CodePipeline::Pipeline"
+
+
+def rotated(kind: str) -> dict[str, Any]:
+    return {"SecretId": SECRET, "HostedRotationLambda": {"RotationType": kind}}
+
+
+def planned(rule: str) -> dict[str, Any]:
+    return {"BackupPlan": {"BackupPlanName": "nightly", "BackupPlanRule": ({"RuleName": rule, "TargetBackupVault": "vault"},)}}
+
+
+def staged(name: str) -> dict[str, Any]:
+    return {"ArtifactStore": {"Type": "S3", "Location": "artifacts"}, "Stages": ({"Name": "source"}, {"Name": name})}
+
+
 @pytest.mark.parametrize(
     ("kind", "wrong", "right"),
     [
@@ -99,6 +114,11 @@ def told(*names: str, value: str = "a") -> dict[str, Any]:
         (PEOPLE, issued("http://login.example.com"), issued("https://login.example.com")),
         (STACK, {"TemplateURL": "https://github.com/a/b/blob/main/t.yaml"}, {"TemplateURL": "https://s3.amazonaws.com/a/t.yaml"}),
         ("AWS::SecretsManager::Secret", {"Name": "the password"}, {"Name": "slurm/accounting"}),
+        (ROTATION, rotated("PostgresSingleUser"), rotated("PostgreSQLSingleUser")),
+        (ROTATION, rotated("mysqlSingleUser"), rotated("MySQLSingleUser")),
+        ("AWS::Backup::BackupPlan", planned("each night"), planned("each-night.2")),
+        ("AWS::Backup::BackupPlan", planned("n" * 51), planned("n" * 50)),
+        (RELEASE, staged("to production"), staged("to-production@eu")),
         (STEPS, {**PASS, "StateMachineName": "all checks"}, {**PASS, "StateMachineName": "all.checks-(2)"}),
         (STEPS, {**PASS, "StateMachineName": "all/checks"}, {**PASS, "StateMachineName": "prüfung"}),
         ("AWS::Events::EventBus", {"Name": "default"}, {"Name": "defaults"}),

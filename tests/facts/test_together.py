@@ -82,6 +82,14 @@ def test_each_row_is_of_known_types_in_known_words() -> None:
     assert all(source.startswith("https://") for *_, source in rows("together.tsv"))
 
 
+FLOWS, GROUP = "AWS::EC2::FlowLog", "arn:aws:logs:us-west-2:123456789012:log-group:flows"
+
+
+def flows(**places: Any) -> dict[str, Any]:
+    role = "arn:aws:iam::123456789012:role/flows"
+    return {"ResourceType": "VPC", "ResourceId": "vpc-1", "TrafficType": "ALL", "DeliverLogsPermissionArn": role, **places}
+
+
 def disk(**ebs: Any) -> dict[str, Any]:
     return {"LaunchTemplateData": {"BlockDeviceMappings": ({"DeviceName": "/dev/xvda", "Ebs": ebs},)}}
 
@@ -197,6 +205,20 @@ def built(**more: Any) -> dict[str, Any]:
         ),
         (RECORD, {"Type": "TXT", "ResourceRecords": ("v=1",)}, {"Type": "TXT", "ResourceRecords": ('"v=1"',)}),
         (RECORD, {"Type": "CNAME", "ResourceRecords": ("a", "b")}, {"Type": "A", "ResourceRecords": ("10.0.0.1", "10.0.0.2")}),
+        (FLOWS, flows(LogDestination=GROUP, LogGroupName="flows"), flows(LogGroupName="flows")),
+        (FLOWS, flows(LogDestination=GROUP, LogGroupName="flows"), flows(LogDestination=GROUP)),
+        (
+            "AWS::EC2::Volume",
+            {"Size": 8, "AvailabilityZone": "us-west-2a", "AvailabilityZoneId": "usw2-az1"},
+            {"Size": 8, "AvailabilityZoneId": "usw2-az1"},
+        ),
+        ("AWS::CloudTrail::Trail", {"EventSelectors": (), "AdvancedEventSelectors": ()}, {"EventSelectors": ()}),
+        ("AWS::EC2::EIPAssociation", {"InstanceId": "i-1", "NetworkInterfaceId": "eni-1"}, {"NetworkInterfaceId": "eni-1"}),
+        (
+            "AWS::EC2::Instance",
+            {"LaunchTemplate": {"LaunchTemplateId": "lt-1", "LaunchTemplateName": "nodes", "Version": "1"}},
+            {"LaunchTemplate": {"LaunchTemplateName": "nodes", "Version": "1"}},
+        ),
         (RECORD, {"Type": "A", "SetIdentifier": "a"}, {"Type": "A", "SetIdentifier": "a", "Weight": 1}),
     ],
 )
