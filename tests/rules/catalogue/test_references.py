@@ -628,6 +628,50 @@ def test_secrets_and_parameters_are_asked_for_at_their_services(text: str, wrong
     assert ("HP-REF-008" in found) is wrong
 
 
+def joined(*parts: Any) -> Template:
+    return {"Fn::Join": ["", list(parts)]}
+
+
+LOGIN = {"SecretStringTemplate": '{"user": "slurm"}', "GenerateStringKey": "word"}
+OWN = {
+    "Key": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": "lab/login", "GenerateSecretString": LOGIN}},
+    "Plain": {"Type": "AWS::SSM::Parameter", "Properties": {"Name": "/lab/plain", "Type": "String", "Value": "x"}},
+    "Attached": {
+        "Type": "AWS::SecretsManager::SecretTargetAttachment",
+        "Properties": {"SecretId": {"Ref": "Key"}, "TargetId": "db", "TargetType": "AWS::RDS::DBInstance"},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        (joined("{{resolve:secretsmanager:", {"Ref": "Key"}, ":SecretString:password::}}"), True),
+        (joined("{{resolve:secretsmanager:", {"Ref": "Key"}, ":SecretString:word::}}"), False),
+        (joined("{{resolve:secretsmanager:", {"Fn::GetAtt": ["Key", "Id"]}, ":SecretString:name}}"), True),
+        (joined("{{resolve:secretsmanager:", {"Ref": "Attached"}, ":SecretString:username}}"), True),
+        (joined("{{resolve:secretsmanager:", {"Ref": "Attached"}, ":SecretString:host}}"), False),
+        (joined("user={{resolve:secretsmanager:", {"Ref": "Key"}, ":SecretString:user}} at ", {"Ref": "Scripts"}), False),
+        (joined("{{resolve:secretsmanager:", {"Fn::ImportValue": "login"}, ":SecretString:password}}"), False),
+        (joined("{{resolve:secretsmanager:", {"Fn::GetAtt": "Key.Id"}, ":SecretString:word:AWSCURRENT:1}}"), True),
+        (joined("{{resolve:ssm:", {"Ref": "Key"}, "}}"), True),
+        (joined("{{resolve:ssm:", {"Ref": "Attached"}, "}}"), True),
+        (joined("{{resolve:ssm:", {"Ref": "Plain"}, ":1}}"), False),
+        ("{{resolve:secretsmanager:lab/login:SecretString:password}}", True),
+        ("{{resolve:secretsmanager:lab/login:SecretString:word}}", False),
+        ("{{resolve:secretsmanager:other/login:SecretString:password}}", False),
+        ("{{resolve:ssm:lab/login}}", True),
+        ("{{resolve:ssm:/lab/plain}}", False),
+        ("{{resolve:ssm:arn:aws:secretsmanager:us-west-2:123456789012:secret:login-a1b2c3}}", True),
+        ("{{resolve:secretsmanager:arn:aws:ssm:us-west-2:123456789012:parameter/plain}}", True),
+        ("{{resolve:secretsmanager:arn:aws:secretsmanager:us-west-2:123456789012:secret:login-a1b2c3:SecretString:a}}", False),
+    ],
+)
+def test_references_of_any_spelling_name_a_key_of_their_secret(text: Any, wrong: bool) -> None:
+    found = rules_of(edited(SLURM, {**OWN, "Scripts/Tags": [{"Key": "team", "Value": text}]}))
+    assert ("HP-REF-008" in found) is wrong
+
+
 KINDS = [
     ({"NodeSubnet/VpcId": {"Ref": "NodeGroup"}}, "NodeSubnet"),
     (
