@@ -26,6 +26,26 @@ RESERVED_USERS = ("rdsadmin", "rdsrepladmin")
 
 Source: https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/Appendix.MySQL.CommonDBATasks.html
 """
+ROTATIONS: Mapping[str, str] = {
+    **{
+        "aurora-mysql": "MySQL",
+        "mysql": "MySQL",
+        "mariadb": "MariaDB",
+        "aurora-postgresql": "PostgreSQL",
+        "postgres": "PostgreSQL",
+    },
+    **{"db2-ae": "Db2", "db2-se": "Db2", "db2": "Db2", "oracle": "Oracle", "sqlserver": "SQLServer", "mongo": "MongoDB"},
+    **dict.fromkeys(("oracle-ee", "oracle-ee-cdb", "oracle-se2", "oracle-se2-cdb"), "Oracle"),
+    **{f"sqlserver-{edition}": "SQLServer" for edition in ("ee", "ex", "se", "web")},
+    "redshift": "Redshift",
+}
+"""The first word of the types of hosted rotation, by the engine of a database or in a secret (as of 2026-11-29).
+
+A function for rotation reads the engine in the secret, and ends with an error if it is another.
+
+Sources: https://docs.aws.amazon.com/secretsmanager/latest/userguide/reference_secret_json_structure.html and
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-secretsmanager-rotationschedule-hostedrotationlambda.html
+"""
 SHORTEST_PASSWORD = 8
 """Characters of the password of an engine (as of 2026-11-27).
 

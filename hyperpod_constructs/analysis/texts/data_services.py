@@ -11,8 +11,10 @@ https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-points-policies.htm
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from hyperpod_constructs.analysis.database import databases_of, secret_of
+from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.networks import in_one_zone
 from hyperpod_constructs.analysis.policy_document import listed
 from hyperpod_constructs.analysis.schema.violation import listed as words_of
@@ -20,11 +22,11 @@ from hyperpod_constructs.analysis.schema.violation import quoted
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.caches import CLUSTERED, EVICTIONS, family_of
-from hyperpod_constructs.facts.databases import engine_of
+from hyperpod_constructs.facts.databases import ROTATIONS, engine_of
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_bool, as_int, at
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_bool, as_int, as_str, at
 
 _GROUP, _PARAMETERS = "AWS::ElastiCache::ReplicationGroup", "AWS::ElastiCache::ParameterGroup"
 _FILES, _TARGET, _SUBNET = "AWS::EFS::FileSystem", "AWS::EFS::MountTarget", "AWS::EC2::Subnet"
@@ -35,6 +37,7 @@ _PROTOCOLS = {
 }
 """The engines behind a family of proxies; those of SQL Server have many names."""
 _ZONE = "AvailabilityZoneName"
+_WAY = re.compile(r"(\w+?)((?:Single|Multi)User)")
 _MAKER = "AWS::SecretsManager-"
 _DAYS = re.compile(r"AFTER_(\d+)_DAYS?")
 _OWN = {_POINT: ("Policy", "Name", "accesspoint/"), _DOMAIN: ("AccessPolicies", "DomainName", "domain/")}
@@ -181,6 +184,22 @@ def rotation(resource: Resource) -> Slips:
     if resource.get("HostedRotationLambda") is not ABSENT and not any(str(one).startswith(_MAKER) for one in names):
         message = f"HostedRotationLambda is made by the transform {_MAKER}, which the template does not have"
         yield Slip(message, f"Transform: {_MAKER}2024-09-16", ("HostedRotationLambda",))
+        return
+    path = ("HostedRotationLambda", "RotationType")
+    way, secret = _WAY.fullmatch(known(resource.get(*path)) or ""), secret_of(resource.get("SecretId"))
+    for place, engine in _engines_of(secret) if way is not None and secret is not None else ():
+        wanted = ROTATIONS.get(engine.lower())
+        if way is not None and wanted is not None and wanted != way[1]:
+            message = f"it rotates for {way[1]}, and {place} is of {engine}"
+            yield Slip(message, f"{wanted}{way[2]}", path, resource.get(*path), dead=True)
+            return
+
+
+def _engines_of(secret: Resource) -> Iterator[tuple[str, str]]:
+    """The engines of the databases of a secret, and the one that it names itself, each with its place."""
+    yield from ((one.logical_id, known(one.get("Engine")) or "") for one in databases_of(secret))
+    for path in (("GenerateSecretString", "SecretStringTemplate"), ("SecretString",)):
+        yield secret.logical_id, as_str(at(values_in(secret.get(*path)), "engine")) or ""
 
 
 def own_policy(resource: Resource) -> Slips:

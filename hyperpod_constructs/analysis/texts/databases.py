@@ -64,6 +64,7 @@ def database(resource: Resource) -> Slips:
         yield from _user(secret, engine or "")
     for secret in named_at(resource, "MasterUserPassword"):
         yield from _password(secret, engine or "")
+        yield from _same_user(secret, given)
 
 
 def _of_engine(resource: Resource, engine: Engine, version: str | None) -> Slips:
@@ -118,6 +119,17 @@ def _user(secret: Resource, engine: str) -> Slips:
         yield Slip(message, f"at most {most} characters", ("MasterUsername",))
     if user in RESERVED_USERS:
         yield _reserved(f"the user that {secret.logical_id} names is {user}")
+
+
+def _same_user(secret: Resource, given: str | None) -> Slips:
+    """The user in the secret with the password of a database is that of the database."""
+    for path in (("GenerateSecretString", "SecretStringTemplate"), ("SecretString",)) if secret.type == _SECRET else ():
+        user = as_str(at(values_in(secret.get(*path)), "username"))
+        if user and given and user.lower() != given.lower():
+            message = f"{secret.logical_id} has the password of {given}, and {user} as its user, who cannot log in"
+            yield Slip(
+                message, f"{user}, or {given} in the secret", ("MasterUsername",), given, dead=True, beside=((secret, path),)
+            )
 
 
 def _reserved(what: str, found: Value = ABSENT) -> Slip:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -381,6 +382,30 @@ def written(keys: str) -> dict[str, Any]:
     return {"Secret/GenerateSecretString": REMOVED, "Secret/SecretString": keys}
 
 
+def user(name: str, of_secret: str | None = "slurm") -> dict[str, Any]:
+    """The first user of the database, and the one in its secret."""
+    template = "{}" if of_secret is None else f'{{"username": "{of_secret}"}}'
+    return {
+        "Database/MasterUsername": name,
+        "Secret/GenerateSecretString": {**SECRET, "SecretStringTemplate": template},
+    }
+
+
+HOSTED: Template = {**STORED, "Transform": "AWS::SecretsManager-2024-09-16"}
+POSTGRES: dict[str, Any] = {
+    "Database/Engine": "postgres",
+    "Database/EngineVersion": "17.5",
+    "Database/DBParameterGroupName": REMOVED,
+}
+
+
+def rotated(kind: str, changes: Mapping[str, Any] = {}, of: str = "Secret") -> dict[str, Any]:
+    """A hosted rotation of the secret of the database."""
+    properties = {"SecretId": {"Ref": of}, "HostedRotationLambda": {"RotationType": kind}, "RotationRules": {"Duration": "2h"}}
+    rotation = {"Type": "AWS::SecretsManager::RotationSchedule", "DependsOn": "Attached", "Properties": properties}
+    return {"Rotation": rotation, **changes}
+
+
 def space(size: int, sharing: str = "Private") -> Template:
     most = {"DefaultEbsVolumeSizeInGb": 20, "MaximumEbsVolumeSizeInGb": 100}
     settings = {
@@ -543,7 +568,24 @@ CASES = [
     Case("HP-REF-008", STORED, written('{"username": "slurm"}'), written('{"password": "-"}')),
     Case("HP-REF-008", STORED, {"Database/MasterUsername": {"Fn::Sub": "{{resolve:secretmanager:${Secret}:SecretString:a}}"}}, {}),
     Case("HP-TXT-010", STORED, named("A"), named("CNAME")),
-    Case("HP-TXT-012", STORED, {"Database/MasterUsername": "rdsadmin"}, {"Database/MasterUsername": "admin"}),
+    Case("HP-TXT-012", STORED, user("rdsadmin", None), user("admin", None)),
+    Case("HP-TXT-011", STORED, user("admin"), user("Slurm")),
+    Case("HP-TXT-011", STORED, user("slurm", "accounting"), user("accounting", "accounting")),
+    Case(
+        "HP-TXT-011",
+        STORED,
+        {
+            **written('{"username": "books", "password": "{{resolve:secretsmanager:books:SecretString:password}}"}'),
+            "Attached": REMOVED,
+        },
+        {
+            **written('{"username": "slurm", "password": "{{resolve:secretsmanager:books:SecretString:password}}"}'),
+            "Attached": REMOVED,
+        },
+    ),
+    Case("HP-TXT-011", HOSTED, rotated("MariaDBSingleUser"), rotated("MySQLSingleUser")),
+    Case("HP-TXT-011", HOSTED, rotated("PostgreSQLSingleUser"), rotated("MySQLSingleUser")),
+    Case("HP-TXT-011", HOSTED, rotated("MySQLSingleUser", POSTGRES, "Attached"), rotated("PostgreSQLSingleUser", POSTGRES)),
     Case("HP-TXT-012", STORED, generated("rdsrepladmin"), generated("slurmdbd")),
     Case("HP-TXT-012", GUARDED, entry(100), entry(101)),
     Case("HP-TXT-012", GUARDED, entry(100, Egress=False), entry(100, Egress=True)),
