@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hyperpod_constructs.analysis.resource_policies import key_named
 from hyperpod_constructs.facts.arn_properties import arn_property
-from hyperpod_constructs.facts.managed_keys import OTHERS, OWN_KEY
+from hyperpod_constructs.facts.managed_keys import CUSTOMERS_ONLY, OTHERS, OWN_KEY
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import Reference, Value, as_str
 
@@ -62,6 +62,9 @@ def _unfit(resource: Resource, path: Path, value: Value) -> Iterator[UnfitKey]:
         )
     managed = _MANAGED.fullmatch(as_str(value) or "")
     own = OTHERS.get(str(path[0]), OWN_KEY.get(f"{resource.type}::".split("::")[1]))
-    if managed is not None and own is not None and managed[1] != own:
+    if managed is not None and resource.type in CUSTOMERS_ONLY:
+        words = f"{path[-1]} is the key that AWS manages for {managed[1]}, and {resource.type} takes keys of customers only"
+        yield UnfitKey(resource, path, None, words)
+    elif managed is not None and own is not None and managed[1] != own:
         words = f"{path[-1]} is the key that AWS manages for {managed[1]}, and its policy lets no other service in"
         yield UnfitKey(resource, path, None, words)

@@ -33,7 +33,7 @@ _KEY_ID = re.compile(r"[a-z][a-z0-9-]*")
 _KEY_FORMS = re.compile(r"mrk-[0-9a-f]{32}|[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}")
 
 PROPERTIES = (
-    ArnProperty(r"K[Mm][Ss]\w*Key(Id|ID|Arn|ARN)|EncryptionKey(Id|Arn)|K[Mm][Ss]Key", ("kms",), "a key"),
+    ArnProperty(r"K[Mm][Ss]\w*Key(Id|ID|Identifier|Arn|ARN)|EncryptionKey(Id|Arn)|K[Mm][Ss]Key", ("kms",), "a key"),
     ArnProperty(r"Role(Arn|ARN)|^((Execution|Job|Node|Service|Task)?Role)", ("iam",), "a role", "role/"),
     ArnProperty(r"LogGroupArn", ("logs",), "a log group"),
     ArnProperty(r"TopicArns?", ("sns",), "a topic"),

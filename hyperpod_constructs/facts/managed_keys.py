@@ -34,3 +34,25 @@ OTHERS: Mapping[str, str] = {"MasterUserSecret": "secretsmanager"}
 
 Source: https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-secrets-manager.html
 """
+
+CUSTOMERS_ONLY = frozenset(
+    {
+        "AWS::APS::Workspace",
+        "AWS::Events::Archive",
+        "AWS::Events::Connection",
+        "AWS::Events::EventBus",
+        "AWS::Pipes::Pipe",
+        "AWS::SageMaker::Cluster",
+        "AWS::Scheduler::Schedule",
+        "AWS::StepFunctions::Activity",
+        "AWS::StepFunctions::StateMachine",
+    }
+)
+"""Types that take a key of the customer only: what they encrypt without one has a key that AWS owns (as of 2026-11-29).
+
+Sources: https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html,
+https://docs.aws.amazon.com/prometheus/latest/userguide/encryption-at-rest-Amazon-Service-Prometheus.html,
+https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-encryption-at-rest-key-options.html,
+https://docs.aws.amazon.com/scheduler/latest/UserGuide/encryption-rest.html and
+https://docs.aws.amazon.com/step-functions/latest/dg/encryption-at-rest.html
+"""

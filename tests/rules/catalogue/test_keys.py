@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.rules.catalogue.cases import Case, edited
-from tests.rules.catalogue.templates import findings, rules_of, slurm
+from tests.rules.catalogue.templates import Template, findings, rules_of, slurm
 from tests.rules.catalogue.test_deliveries import KEPT, att
 from tests.rules.catalogue.test_refused_calls import ROOT, WITH_KEY, allow, key
 
@@ -37,6 +37,19 @@ ASYMMETRIC = {
 LIMITED = {"Condition": {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": "arn:aws:logs:us-west-2:123456789012:*"}}}
 BY_S3 = {"StringEquals": {"kms:ViaService": "s3.us-west-2.amazonaws.com"}}
 MISNAMED = {"Condition": {"ArnLike": {"kms:EncryptionContext:aws:log:arn": "arn:aws:logs:us-west-2:123456789012:*"}}}
+
+
+def volume(key: str) -> Template:
+    """A group with a second volume of a key."""
+    storage = [{"EbsVolumeConfig": {"VolumeSizeInGB": 500, "VolumeKmsKeyId": key}}]
+    return {"Cluster/InstanceGroups/0/InstanceStorageConfigs": storage}
+
+
+def encrypted(kind: str, key: str = "alias/aws/events", **more: str) -> Template:
+    """A resource that encrypts with a key."""
+    return {"Bus": {"Type": f"AWS::{kind}", "Properties": {"KmsKeyIdentifier": key, **more}}}
+
+
 CASES = [
     Case(
         "HP-KEY-001", slurm(), {"Key": key(allow("kms:Encrypt", Principal=ROOT))}, {"Key": key(allow("kms:Put*", Principal=ROOT))}
@@ -47,6 +60,9 @@ CASES = [
     Case("HP-KEY-002", slurm(), for_logs("s3.amazonaws.com"), for_logs("logs.us-west-2.amazonaws.com", **LIMITED)),
     Case("HP-KEY-002", slurm(), for_logs("logs.us-west-2.amazonaws.com", **MISNAMED), {}),
     Case("HP-KEY-005", slurm(), secret("alias/aws/rds"), secret("alias/aws/secretsmanager")),
+    Case("HP-KEY-005", slurm(), volume("alias/aws/ebs"), volume("alias/nodes")),
+    Case("HP-KEY-005", slurm(), volume("arn:aws:kms:us-west-2:123456789012:alias/aws/ebs"), volume("alias/nodes")),
+    Case("HP-KEY-005", slurm(), encrypted("Events::EventBus", Name="a"), encrypted("Events::EventBus", "alias/bus", Name="a")),
     Case(
         "HP-KEY-005",
         slurm(),
