@@ -110,6 +110,17 @@ def log_streams_of(value: Value) -> Slips:
         yield Slip(f"{quoted(value)} has no streams", "the ARN of the log group with :* at its end", found=value)
 
 
+def without_streams(value: Value) -> Slips:
+    """The ARN of a log group alone, as rules take it: no event comes to the one with all streams.
+
+    Source: https://github.com/aws-samples/serverless-patterns/pull/221
+    """
+    given = isinstance(value, Reference) and target_of(value).type == _LOG_GROUP and value.attribute == "Arn"
+    if given or re.fullmatch(r"arn:[^:]*:logs:.*:log-group:.*:\*", spelled(value) or ""):
+        message = f"{quoted(value)} ends with :*, and no event comes to that"
+        yield Slip(message, "the ARN of the log group without :* at its end", found=value, dead=True)
+
+
 _SERVICES: Mapping[Language, tuple[str, ...]] = {
     Language.ACTION: receivers.ALARM_ACTIONS,
     Language.TOPIC: ("sns",),

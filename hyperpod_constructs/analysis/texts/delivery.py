@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from hyperpod_constructs.analysis.alone import is_handed_on, types_of_users
 from hyperpod_constructs.analysis.schema.violation import Path, listed, nearest, quoted
-from hyperpod_constructs.analysis.texts.arns import arn_of, service_of
+from hyperpod_constructs.analysis.texts.arns import arn_of, service_of, without_streams
 from hyperpod_constructs.analysis.texts.callers import callers_of, is_off
 from hyperpod_constructs.analysis.texts.event_patterns import literals, message_filter
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known, shown_text, spelled
@@ -302,6 +302,7 @@ def _target(target: Mapping[str, Value]) -> Slips:
     arn = target.get("Arn", ABSENT)
     found = list(arn_of(arn, receivers.EVENT_TARGETS))
     yield from (slip.below("Arn") for slip in found)
+    yield from (slip.below("Arn") for slip in without_streams(arn))
     letters = mapping(target.get("DeadLetterConfig")).get("Arn", ABSENT)
     yield from (slip.below("DeadLetterConfig", "Arn") for slip in arn_of(letters, ("sqs",)))
     if (queue := resource_of(letters)) is not None and resource_of(arn) is queue:

@@ -333,7 +333,10 @@ def test_a_policy_for_another_log_group_lets_nobody_into_this_one(group: str, se
     changes = {
         "Lines": {"Type": "AWS::Logs::LogGroup", "Properties": {"LogGroupName": name, "RetentionInDays": 30}},
         "LinesPolicy": {"Type": "AWS::Logs::ResourcePolicy", "Properties": {"PolicyName": "journal", "PolicyDocument": document}},
-        "Changes/Targets/2": {"Id": "lines", "Arn": att("Lines")},
+        "Changes/Targets/2": {
+            "Id": "lines",
+            "Arn": {"Fn::Sub": "arn:aws:logs:${AWS::Region}:${AWS::AccountId}:log-group:${Lines}"},
+        },
     }
     assert rules_of({**edited(BASE, changes), "Parameters": {"Name": {"Type": "String"}}}) == rules
 

@@ -29,6 +29,7 @@ from tests.rules.catalogue.text_bases import (
     resource,
 )
 
+LINES = "arn:aws:logs:us-west-2:123456789012:log-group:/jobs"
 TOPIC, QUEUE = {"Ref": "Topic"}, {"Ref": "Queue"}
 CRON, RATE, PATTERN = "Daily/ScheduleExpression", "Often/ScheduleExpression", "Events/EventPattern"
 DETAIL = f"{PATTERN}/detail"
@@ -244,6 +245,14 @@ MISTAKES: list[tuple[str, str, str, Any, str]] = [
     ("delivery", "HP-TXT-006", "Rule/Targets/0/Arn", att("Data"), "is the ARN of a bucket"),
     ("delivery", "HP-TXT-006", "Rule/Targets/0/Arn", "arn:aws:states:us-west-2:123456789012:stateMachine:m", "has no RoleArn"),
     ("delivery", "HP-TXT-006", "Rule/Targets/0/Arn", "arn:aws:events:us-west-2:123456789012:api-destination/a/b", "has no RoleArn"),
+    ("delivery", "HP-TXT-011", "Rule/Targets/0/Arn", f"{LINES}:*", "no event comes to that"),
+    (
+        "delivery",
+        "HP-TXT-011",
+        "Rule/Targets/0/Arn",
+        {"Fn::Sub": "arn:aws:logs:${AWS::Region}:${AWS::AccountId}:log-group:a:*"},
+        "no event comes",
+    ),
     ("delivery", "HP-TXT-006", "Rule/Targets/0/Input", "{kind: train}", "is not JSON"),
     ("delivery", "HP-TXT-006", "Rule/Targets/0/InputPath", "$.detail", "exclude each other"),
     ("delivery", "HP-TXT-006", "Rule/Targets/1/Id", "a", "two targets have the id 'a'"),
@@ -318,6 +327,12 @@ MISTAKES: list[tuple[str, str, str, Any, str]] = [
     ),
     ("documents", "HP-TXT-007", "Command/Content", COMMAND.replace("mainSteps", "steps"), "no mainSteps"),
     ("documents", "HP-TXT-007", f"{INPUTS}/idleSessionTimeout", "90", "idleSessionTimeout is 90"),
+    ("documents", "HP-TXT-007", f"{INPUTS}/kmsKeyId", "arn:aws:s3:::logs", "kmsKeyId is"),
+    ("documents", "HP-TXT-007", f"{INPUTS}/runAsEnabled", "ubuntu", "runAsEnabled is 'ubuntu'"),
+    ("documents", "HP-TXT-007", f"{INPUTS}/s3BucketName", "s3://logs/sessions", "s3BucketName is 's3://logs/sessions'"),
+    ("documents", "HP-TXT-007", f"{INPUTS}/cloudWatchLogGroupName", f"{LINES}:*", "cloudWatchLogGroupName is"),
+    ("documents", "HP-TXT-007", f"{INPUTS}/cloudWatchLogGroupName", {"Ref": "Images"}, "cloudWatchLogGroupName is"),
+    ("documents", "HP-TXT-011", f"{INPUTS}/runAsDefaultUser", "ubuntu", "without runAsEnabled it does nothing"),
     ("documents", "HP-TXT-007", f"{INPUTS}/s3Bucket", "logs", "the nearest is s3BucketName"),
     ("documents", "HP-TXT-007", "Secret/GenerateSecretString/SecretStringTemplate", "username: slurm", "is not JSON"),
     ("documents", "HP-TXT-007", "Secret/GenerateSecretString/GenerateStringKey", REMOVED, "has no GenerateStringKey"),
@@ -482,6 +497,31 @@ def test_the_state_in_an_event_is_one_of_its_service(source: str, kind: str, fie
 
     assert said(right) == []
     assert [f"{field} is never {wrong!r}" in one for one in said(wrong)] == [True]
+
+
+@pytest.mark.parametrize("arn", [LINES, {"Fn::Sub": "arn:aws:logs:${AWS::Region}:${AWS::AccountId}:log-group:${Group}"}])
+def test_events_come_to_a_log_group_by_its_own_arn(arn: Any) -> None:
+    group = {"Type": "AWS::Logs::LogGroup", "Properties": {"RetentionInDays": 30}}
+    base = edited(BASES["delivery"], {"Group": group, "Rule/Targets/0": {"Id": "a", "Arn": arn}})
+    assert [one for one in rules_of(base) if one.startswith("HP-TXT")] == []
+    wrong = edited(base, {"Rule/Targets/0": {"Id": "a", "Arn": att("Group")}})
+    assert [one for one in rules_of(wrong) if one.startswith("HP-TXT")] == ["HP-TXT-011"]
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"s3BucketName": "", "s3KeyPrefix": "", "cloudWatchLogGroupName": "", "kmsKeyId": "", "runAsDefaultUser": ""},
+        {"s3BucketName": "logs", "s3KeyPrefix": "sessions", "kmsKeyId": "alias/sessions", "runAsEnabled": "true"},
+        {"kmsKeyId": "0f1d2c3b-4a59-4687-8796-a5b4c3d2e1f0", "runAsEnabled": True, "runAsDefaultUser": "ubuntu"},
+        {"kmsKeyId": "arn:aws:kms:us-west-2:123456789012:key/0f1d2c3b-4a59-4687-8796-a5b4c3d2e1f0"},
+        {"cloudWatchLogGroupName": "/lab/sessions", "cloudWatchStreamingEnabled": True, "runAsDefaultUser": "{{ user }}"},
+    ],
+)
+def test_preferences_of_sessions_have_their_forms(inputs: dict[str, Any]) -> None:
+    user = {"runAsEnabled": True} if "{{" in str(inputs) else {}
+    found = rules_of(edited(BASES["documents"], {INPUTS: {**inputs, **user}}))
+    assert [one for one in found if one.startswith("HP-TXT")] == []
 
 
 def test_a_queue_of_another_kind_than_all_around_it_is_one_mistake() -> None:
