@@ -120,6 +120,35 @@ SESSION_INPUTS = (
 Source: https://docs.aws.amazon.com/systems-manager/latest/userguide/session-manager-schema.html
 """
 
+SESSION_FORMS: Mapping[str, tuple[str, str]] = {
+    **dict.fromkeys(
+        ("s3EncryptionEnabled", "cloudWatchEncryptionEnabled", "cloudWatchStreamingEnabled", "runAsEnabled"),
+        (r"(?i:true|false)", "true or false"),
+    ),
+    "s3BucketName": (r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "the name of a bucket"),
+    "cloudWatchLogGroupName": (r"[.\-_/#A-Za-z0-9]{1,512}", "the name of a log group"),
+    "kmsKeyId": (r"(arn:[^:]*:kms:[^:]*:[^:]*:)?(key/|alias/)?[A-Za-z0-9/_-]+", "the id, the alias or the ARN of a key"),
+}
+"""The forms of the preferences of sessions that are not empty, and the same in words (as of 2026-11-29).
+
+Sources: https://docs.aws.amazon.com/systems-manager/latest/userguide/session-manager-schema.html and
+https://docs.aws.amazon.com/systems-manager/latest/userguide/session-preferences-enable-encryption.html
+"""
+SESSION_REFERENCES: Mapping[str, tuple[tuple[str, ...], tuple[str | None, ...]]] = {
+    "s3BucketName": (("AWS::S3::Bucket",), (None,)),
+    "cloudWatchLogGroupName": (("AWS::Logs::LogGroup",), (None,)),
+    "kmsKeyId": (("AWS::KMS::Alias", "AWS::KMS::Key"), (None, "Arn", "KeyId")),
+}
+"""The types of what a preference names, and the attributes with the name; `None` is that of `Ref`."""
+SESSION_PLACES: Mapping[str, str] = {
+    "s3KeyPrefix": "s3BucketName",
+    "runAsDefaultUser": "runAsEnabled",
+}
+"""Preferences that only do something with another one.
+
+Source: https://docs.aws.amazon.com/systems-manager/latest/userguide/session-manager-schema.html
+"""
+
 RECORD_TYPES = (
     "A",
     "AAAA",

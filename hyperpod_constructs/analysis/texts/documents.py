@@ -18,8 +18,8 @@ from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, from_yam
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts import text_words
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.model import Resource
-from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_int
+from hyperpod_constructs.templates.model import Resource, target_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_int
 
 _VERSIONS = ("2012-10-17", "2008-10-17")
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
@@ -163,10 +163,33 @@ def _session(data: Mapping[str, Value]) -> Slips:
             near = nearest(name, text_words.SESSION_INPUTS)
             meant = f"; the nearest is {near}" if near else ""
             yield Slip(f"a session has no input {name}{meant}", listed(text_words.SESSION_INPUTS), ("inputs", name), inputs[name])
+        else:
+            yield from (slip.below("inputs", name) for slip in _preference(name, inputs[name]))
+    for name, other in text_words.SESSION_PLACES.items():
+        text, beside = known(inputs.get(name, ABSENT)), inputs.get(other, ABSENT)
+        if text and (beside in (ABSENT, "", False) or known(beside) == "false"):
+            message = f"{name} is {text!r}, and without {other} it does nothing"
+            yield Slip(message, f"{other} beside it, or no {name}", ("inputs", name), text, dead=True)
     for name, (least, most) in {"idleSessionTimeout": (1, 60), "maxSessionDuration": (1, 1440)}.items():
         minutes = as_int(inputs.get(name, ABSENT))
         if minutes is not None and not least <= minutes <= most:
             yield Slip(f"{name} is {minutes}", f"{least} to {most} minutes", ("inputs", name), minutes)
+
+
+def _preference(name: str, value: Value) -> Slips:
+    """A preference of sessions has the form of what it names."""
+    form, words = text_words.SESSION_FORMS.get(name, ("", ""))
+    text = known(value)
+    wrong = bool(form and text) and "{{" not in str(text) and not re.fullmatch(form, text or "")
+    if wrong or (isinstance(value, Reference) and _is_other(name, value)):
+        yield Slip(f"{name} is {quoted(value)}", words, found=value)
+
+
+def _is_other(name: str, value: Reference) -> bool:
+    """Whether a reference gives something else than what a preference names."""
+    types, attributes = text_words.SESSION_REFERENCES.get(name, ((), ()))
+    named = target_of(value).type
+    return bool(types) and named.startswith("AWS::") and not (named in types and value.attribute in attributes)
 
 
 def _steps(data: Mapping[str, Value], kind: str) -> Slips:
