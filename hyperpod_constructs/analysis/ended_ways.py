@@ -1,5 +1,5 @@
 """All ways beside those of HyperPod's nodes that surely end: of functions and builds, NAT gateways, load balancers, resolvers,
-EKS, DataSync and Studio."""
+EKS, DataSync, rotations and Studio."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hyperpod_constructs.analysis.networks import NAT, SUBNET, network_facts
 from hyperpod_constructs.analysis.node_group_ways import node_group_ways
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.resolver_ways import resolver_ways
+from hyperpod_constructs.analysis.rotation_ways import rotation_ways
 from hyperpod_constructs.analysis.studio_ways import studio_ways
 from hyperpod_constructs.analysis.traffic import Traffic
 from hyperpod_constructs.analysis.ways import Way, by_gateway, out_of_nat
@@ -30,6 +31,7 @@ def _ended(model: Model) -> Iterator[Stopped]:
     yield from node_group_ways(model)
     yield from resolver_ways(model)
     yield from copy_ways(model)
+    yield from rotation_ways(model)
     yield from studio_ways(model)
     yield from _nat_ways(model)
     yield from _balancer_ways(model)

@@ -31,6 +31,7 @@ from hyperpod_constructs.facts.listeners import NFS
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.doubts import Key
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.parameters import items_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_bool, as_items, as_str, at, joined, parts_of
 
 _FUNCTION, _POINT = "AWS::Lambda::Function", "AWS::EFS::AccessPoint"
@@ -91,7 +92,7 @@ def ways_of(model: Model, only: Collection[Key] | None = None) -> Iterator[Stopp
                 for eks in installing.get(resource, ()):
                     way = Way.of(source.name, eks.resource.logical_id, Traffic(), to_control_plane(source, eks))
                     yield stopped(eks.resource.logical_id, way)
-                yield from (stopped(one.logical_id, way) for one in databases for way in _to_database(source, one))
+                yield from (stopped(one.logical_id, way) for one in databases for way in to_database(source, one))
                 yield from (stopped(one.logical_id, way) for one in _mounted(resource) for way in to_file_system(source, one))
     yield from _outside(rotated) if only is None else ()
 
@@ -111,7 +112,8 @@ def _to_endpoint(source: Side, resource: Resource, name: str, actions: Sequence[
     return next((way for way in every if way.end is not None), every[0])
 
 
-def _to_database(source: Side, database: Resource) -> Iterator[Way]:
+def to_database(source: Side, database: Resource) -> Iterator[Way]:
+    """The way to the port of a database."""
     port = port_of(database)
     if port is not None and 0 < port < 65536 and source.groups is not None:
         yield way_to(source, side_of(database), Traffic("tcp", range(port, port + 1)), database, ("DBSubnetGroupName",))
@@ -188,7 +190,7 @@ def sides_of(resource: Resource, places: Interfaces) -> Iterator[Side]:
     """The ends in each subnet, if all subnets are of the model."""
     model = resource.template.model
     subnets = [resource_of(one, SUBNET) for one in _listed(resource.get(*places.subnets))]
-    groups = [resource_of(one, SECURITY_GROUP) for one in as_items(resource.get(*places.groups)) or ()]
+    groups = [resource_of(one, SECURITY_GROUP) for one in _listed(resource.get(*places.groups))]
     known = [one for one in groups if one is not None]
     sides = None if not known or None in groups else tuple(security_groups(model).of(one) for one in known)
     for subnet in subnets if None not in subnets else ():
@@ -207,7 +209,8 @@ def _objects(resource: Resource, action: str | None) -> tuple[Value, ...]:
 
 
 def _listed(value: Value) -> tuple[Value, ...]:
-    items = as_items(value)
+    """The items of a list, or of a text with commas."""
+    items = as_items(items_of(parts_of(value)) if isinstance(value, str | Text) else value)
     return (value,) if items is None else items
 
 

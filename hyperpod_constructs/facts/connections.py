@@ -139,3 +139,11 @@ Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/vpc-inter
 
 ANSWERED = Service(name=S3.name, action="s3:PutObject")
 """The call with which they answer."""
+
+ROTATING = tuple(
+    f"secretsmanager:{call}" for call in ("DescribeSecret", "GetSecretValue", "PutSecretValue", "UpdateSecretVersionStage")
+)
+"""The calls by which a function rotates a secret.
+
+Source: https://docs.aws.amazon.com/secretsmanager/latest/userguide/rotating-secrets-required-permissions-function.html
+"""

@@ -42,6 +42,13 @@ class Hosted(Interfaces):
     inner: range = range(0)
 
 
+_ROTATION = "HostedRotationLambda"
+HOSTED_ROTATION = Interfaces(subnets=(_ROTATION, "VpcSubnetIds"), groups=(_ROTATION, "VpcSecurityGroupIds"), role="")
+"""Those of the function that CloudFormation makes for the rotation of a secret.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-secretsmanager-rotationschedule-hostedrotationlambda.html
+"""
+
 HOSTED: Mapping[str, Hosted] = {
     "AWS::SageMaker::Domain": Hosted(
         subnets=("SubnetIds",),

@@ -1,7 +1,9 @@
 """The account of stacks whose environment is not known, as their templates name it.
 
 ARNs and names of buckets in parameters and in some properties usually are of the own account; names of buckets end with it by
-convention. They count only if all name the same one.
+convention, or with it and the region, as that of CDK's assets. They count only if all name the same one.
+
+Source: https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-customizing.html
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from hyperpod_constructs.templates.raw import Raw, walk
 _KEYS = frozenset({"BucketName", "PrincipalArn", "S3Bucket", "SourceS3Uri", "TrainingPlanArn"})
 """Properties that name something of the own account."""
 _IN_ARN = re.compile(r"arn:aws[a-z-]*:[a-z0-9-]+:[a-z0-9-]*:(\d{12}):.*")
-_IN_NAME = re.compile(r"(?:s3://|arn:aws[a-z-]*:s3:::)?[a-z0-9.-]+-(\d{12})(?:/.*)?")
+_IN_NAME = re.compile(r"(?:s3://|arn:aws[a-z-]*:s3:::)?[a-z0-9.-]+-(\d{12})(?:-[a-z]{2,4}(?:-[a-z]+)+-\d)?(?:/.*)?")
 
 
 def claimed_account(templates: Iterable[Mapping[str, Raw]]) -> str:

@@ -93,13 +93,13 @@ def _plain(raw: Raw) -> Value:
 
 def _typed(kind: str, value: Value) -> Value:
     if kind == "CommaDelimitedList" or kind.startswith("List<"):
-        return value if isinstance(value, tuple) else _items(parts_of(value))
+        return value if isinstance(value, tuple) else items_of(parts_of(value))
     if isinstance(value, tuple):
         return joined(part for index, item in enumerate(value) for part in ((",",) if index else ()) + parts_of(item))
     return value
 
 
-def _items(parts: tuple[Part, ...]) -> Value:
+def items_of(parts: tuple[Part, ...]) -> Value:
     """The items of a text with commas. What a reference gives has none; an unknown part may have any."""
     if parts == ("",):
         return ()

@@ -328,3 +328,51 @@ def asking(*calls: str) -> str:
 def test_the_policy_of_an_endpoint_allows_each_call_of_a_function(calls: list[str], allowed: str, *, shut: bool) -> None:
     door = endpoint("sqs", ALL.replace("Action: '*'", f"Action: {allowed}"))
     assert ended(asking(*calls), door) == ([("Maker", "sqs", "Door")] if shut else [])
+
+
+SECRETS = """Password: {{Type: AWS::SecretsManager::Secret}}, Other: {{Type: AWS::SecretsManager::Secret}},
+  Database: {{Type: AWS::RDS::DBInstance, Properties: {{Engine: mariadb, DBSubnetGroupName: !Ref Places,
+    VPCSecurityGroups: [!Ref {database}]}}}},
+  Places: {{Type: AWS::RDS::DBSubnetGroup, Properties: {{SubnetIds: [!Ref Subnet, !Ref Outer]}}}},
+  Bound: {{Type: AWS::SecretsManager::SecretTargetAttachment, Properties: {{SecretId: !Ref Password, TargetId: !Ref Database}}}},
+  Rotation: {{Type: AWS::SecretsManager::RotationSchedule, Properties: {{SecretId: !Ref Bound, {rotation}}}}},"""
+HOSTED = "HostedRotationLambda: {RotationType: MariaDBSingleUser, VpcSubnetIds: %s, VpcSecurityGroupIds: !Ref Open}"
+ROTATES = str(
+    [f"secretsmanager:{call}" for call in ("DescribeSecret", "GetSecretValue", "PutSecretValue", "UpdateSecretVersionStage")]
+)
+
+
+def rotation(hosted: str = HOSTED % "!Ref Subnet", database: str = "Open") -> str:
+    return SECRETS.format(rotation=hosted, database=database)
+
+
+def to_secrets(action: str = ROTATES, resource: str = "'*'", more: str = "") -> str:
+    return endpoint("secretsmanager", f"{{Effect: Allow, Principal: '*', Action: {action}, Resource: {resource}{more}}}")
+
+
+SHUT_DOOR, NOT_THERE = ("Rotation", "secretsmanager", "Door"), ("Rotation", "secretsmanager", "Subnet")
+BOTH = HOSTED % "!Sub '${Outer}, ${Subnet}'"
+
+
+@pytest.mark.parametrize(
+    ("resources", "expected"),
+    [
+        ((rotation(), to_secrets()), []),
+        ((rotation(), to_secrets("'secretsmanager:*'", "!Ref Password")), []),
+        ((rotation(), to_secrets(ROTATES.replace("Put", "Get"))), [SHUT_DOOR]),
+        ((rotation(), to_secrets(resource="!Ref Other")), [SHUT_DOOR]),
+        ((rotation(), to_secrets(more=", Condition: {StringEquals: {aws:PrincipalAccount: '123456789012'}}")), []),
+        ((rotation(),), [NOT_THERE]),
+        ((rotation(), nat(), PUBLIC, OUT), []),
+        ((rotation(BOTH), nat(), PUBLIC), [("Rotation", "secretsmanager", "Outer"), NOT_THERE]),
+        ((rotation(HOSTED % "subnet-0123456789abcdef0"),), []),
+        ((rotation("HostedRotationLambda: {RotationType: MariaDBSingleUser}"),), []),
+        ((rotation("RotationLambdaARN: !GetAtt Maker.Arn"), function()), [("Maker", "secretsmanager", "Subnet")]),
+        ((rotation("RotationLambdaARN: !GetAtt Maker.Arn"), function(), to_secrets()), []),
+        ((rotation(database="Shut"), to_secrets()), [("Rotation", "Database", "Shut")]),
+    ],
+)
+def test_a_rotation_reaches_secrets_manager_and_its_database(
+    resources: tuple[str, ...], expected: list[tuple[str, str, str]]
+) -> None:
+    assert ended(*resources) == expected
