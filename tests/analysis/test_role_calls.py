@@ -275,3 +275,17 @@ def test_functions_of_the_cdk_write_files_and_call_handlers() -> None:
     assert ("Role", ("s3:PutObject",), "arn:aws:s3:::${Bucket}/${?}") in found
     handed = calls(COPY.format(", Environment: {Variables: {USER_ON_EVENT_FUNCTION_ARN: !GetAtt Handler.Arn}}"))
     assert ("Role", ("lambda:InvokeFunction",), "${Handler.Arn}") in handed - found
+
+
+@pytest.mark.parametrize(
+    ("sources", "read"),
+    [
+        ("[!Ref Bucket]", {"arn:aws:s3:::${Bucket}/${?}"}),
+        ("[assets, !Ref Bucket]", {"arn:aws:s3:::assets/${?}", "arn:aws:s3:::${Bucket}/${?}"}),
+        ("[]", set()),
+        ("!Ref Elsewhere", set()),
+    ],
+)
+def test_functions_of_the_cdk_read_the_archives_that_they_copy(sources: str, read: set[str]) -> None:
+    found = calls(COPY.format("").replace("DestinationBucketName", f"SourceBucketNames: {sources}, DestinationBucketName"))
+    assert {arn for _, names, arn in found if "s3:GetObject" in names} == read
