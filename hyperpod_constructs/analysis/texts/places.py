@@ -57,6 +57,7 @@ PAGES: Mapping[Topic, str] = {
 
 MODULES: Mapping[str, Topic] = {
     "alarms": Topic.ALARM,
+    "answer_buckets": Topic.NAME,
     "arns": Topic.NAME,
     "backup_times": Topic.COMPANION,
     "builds": Topic.COMPANION,
@@ -179,6 +180,12 @@ _WITH_SCRIPTS = {
 
 TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "alarms": {"AWS::CloudWatch::Alarm": ""},
+    "answer_buckets": {
+        "AWS::EC2::VPCEndpoint": "PolicyDocument",
+        "AWS::IAM::ManagedPolicy": "PolicyDocument",
+        "AWS::IAM::Policy": "PolicyDocument",
+        "AWS::IAM::Role": "Policies",
+    },
     "backup_times": {"AWS::Backup::BackupPlan": "BackupPlan"},
     "builds": {
         "AWS::CodeBuild::Project": "Source",
