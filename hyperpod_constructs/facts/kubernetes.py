@@ -74,6 +74,19 @@ NAMESPACE = Limit(
 Source: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-label-names
 """
 
+_SUBDOMAIN = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+_SUBDOMAIN_WORDS = "{shortest} to {longest} lowercase letters, digits, '-' and '.', with a letter or digit first and last"
+RELEASE = Limit(shortest=1, longest=53, pattern=_SUBDOMAIN, words=_SUBDOMAIN_WORDS, example="hyperpod-dependencies")
+"""The form of the name of a release of Helm.
+
+Source: https://github.com/helm/helm/blob/v3.18.4/pkg/chartutil/validate_name.go
+"""
+SERVICE_ACCOUNT = Limit(shortest=1, longest=253, pattern=_SUBDOMAIN, words=_SUBDOMAIN_WORDS, example="training-operator")
+"""The form of the name of a service account.
+
+Source: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-subdomain-names
+"""
+
 MOST_MINOR_VERSIONS_UP = 1
 """Minor versions that an update goes up at most.
 

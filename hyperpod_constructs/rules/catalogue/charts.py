@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+from hyperpod_constructs.analysis.chart_names import misnamed
 from hyperpod_constructs.analysis.clusters import Cluster, given
 from hyperpod_constructs.analysis.embedded import parsed
 from hyperpod_constructs.analysis.governance import quotas
@@ -98,6 +99,19 @@ def what_the_chart_installs_is_there_once(chart: Chart) -> Iterator[Mistake]:
 )
 def the_agent_has_its_namespace(chart: Chart) -> Mistake | None:
     return facts.namespace_mistake(chart.values)
+
+
+@error(
+    "HP-CHT-007",
+    title="namespaces, releases and service accounts of charts have names that Kubernetes takes",
+    why="Helm and Kubernetes refuse the name, the installation fails, and the stack rolls back",
+    fix="write a name of lowercase letters, digits and hyphens",
+    allowed="a name such as kube-system",
+    source="https://kubernetes.io/docs/concepts/overview/working-with-objects/names/",
+)
+def names_are_taken(model: Model) -> Iterator[Hit]:
+    for one in dict.fromkeys(misnamed(model)):
+        yield hit(one.resource, one.message, *one.path, allowed=one.allowed)
 
 
 @_chart_warning(

@@ -66,6 +66,7 @@ OWN = {
 CASES = [
     Case("HP-CHT-002", eks(), OPERATOR, MIG),
     Case("HP-CHT-006", eks(), values(deep_health_check={"enabled": False}), values(deep_health_check={"enabled": True})),
+    Case("HP-CHT-007", eks(), {"Chart/Namespace": "Kube-System"}, {"Chart/Namespace": "team-a"}),
     Case("HP-CHT-003", eks(), {TYPE: "ml.g4dn.xlarge"}, {TYPE: "ml.g4dn.xlarge", **LISTED}),
     Case("HP-CHT-003", eks(), {**LISTED, TYPE: "ml.g5.xlarge"}, {TYPE: "ml.g5.xlarge"}),
     Case("HP-CHT-003", eks(), NO_GPUS, MIG),
@@ -105,3 +106,31 @@ def test_the_chart_is_for_the_region_of_its_stack(region: str, given: dict[str, 
 @pytest.mark.parametrize("text", ["[]", "{", {"Ref": "AWS::StackName"}])
 def test_unknown_values_are_not_judged(text: Any) -> None:
     assert rules_of(edited(eks(), {"Chart/Values": text, TYPE: "ml.g4dn.xlarge"}), rules="HP-CHT") == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties", "variables", "wrong"),
+    [
+        ("Custom::HelmChart", {}, {"TARGET_NAMESPACE": "team_a"}, True),
+        ("Custom::HelmChart", {"ReleaseName": "a" * 54}, {}, True),
+        ("Custom::Install", {"HelmRelease": "x", "ServiceAccount": "Installer"}, {}, True),
+        ("AWS::CloudFormation::CustomResource", {"HelmRepository": "x", "Namespace": {"Fn::Sub": "${AWS::Region}_a"}}, {}, True),
+        ("Custom::HelmChart", {"Namespace": "team-a", "ReleaseName": "a.b"}, {"SERVICE_ACCOUNT": "a.b"}, False),
+        ("Custom::HelmChart", {"Namespace": {"Ref": "AWS::StackName"}}, {"RELEASE_NAME": ""}, False),
+        ("Custom::HelmChart", {}, {"METRIC_NAMESPACE": "Team/Charts", "METRICS_NAMESPACE": "Team", "NAMES": "A_b"}, False),
+        ("Custom::Metrics", {"Namespace": "Team/Charts"}, {"NAMESPACE": "Team/Charts"}, False),
+    ],
+)
+def test_names_of_kubernetes_are_known_where_a_function_installs_a_chart(
+    kind: str, properties: dict[str, Any], variables: dict[str, Any], wrong: bool
+) -> None:
+    function = {
+        "Runtime": "python3.13",
+        "Handler": "index.handler",
+        "Role": "arn:aws:iam::123456789012:role/installer",
+        "Code": {"S3Bucket": "artifacts", "S3Key": "installer.zip"},
+        "Environment": {"Variables": variables},
+    }
+    made = {"Type": kind, "Properties": {"ServiceToken": {"Fn::GetAtt": ["Installer", "Arn"]}, **properties}}
+    template = edited(eks(), {"Installer": {"Type": "AWS::Lambda::Function", "Properties": function}, "Made": made})
+    assert ("HP-CHT-007" in rules_of(template)) is wrong
