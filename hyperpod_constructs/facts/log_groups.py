@@ -25,6 +25,16 @@ NAMES_AND_GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 """By type, the property with the name, and the place of another group to which the resource writes instead; empty for none."""
 
+_CONTAINERS = {"AWS::EKS::Cluster": "Name", "AWS::ECS::Cluster": "ClusterName"}
+OF_CLUSTERS: Mapping[str, Mapping[str, str]] = {
+    "/aws/containerinsights/": _CONTAINERS,
+    "/aws/eks/": {"AWS::EKS::Cluster": "Name"},
+    "/aws/sagemaker/Clusters/": {"AWS::SageMaker::Cluster": "ClusterName"},
+}
+"""What stands before the name of a cluster in the names of its groups: the types of such clusters, each with the property of the
+name.
+"""
+
 AUDIT = "audit"
 """The one kind of a control plane's logs that is JSON."""
 

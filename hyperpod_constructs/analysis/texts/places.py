@@ -109,6 +109,7 @@ MODULES: Mapping[str, Topic] = {
     "spans": Topic.SCHEDULE,
     "scrapes": Topic.PROMETHEUS,
     "state_data": Topic.DOCUMENT,
+    "log_names": Topic.LOGS,
     "service_logs": Topic.LOGS,
     "source_filters": Topic.PATTERN,
     "shell_variables": Topic.SCRIPT,
@@ -337,6 +338,11 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::Synthetics::Canary": "RunConfig",
     },
     "spans": {one: found.place.split("/")[0] or found.end for one, found in SPANS.items()},
+    "log_names": {
+        "AWS::Logs::MetricFilter": "LogGroupName",
+        "AWS::Logs::QueryDefinition": "LogGroupNames",
+        "AWS::Logs::SubscriptionFilter": "LogGroupName",
+    },
     "service_logs": {
         "AWS::Lambda::Function": "LoggingConfig",
         "AWS::Logs::LogGroup": "",
