@@ -37,6 +37,16 @@ def choice_without(template: Template, condition: str, needs: Sequence[tuple[str
     return None
 
 
+def is_empty_where(template: Template, condition: str, parameter: str, *, answer: bool) -> bool:
+    """Whether a parameter is surely empty where a condition has an answer, whatever the parameters of the template are."""
+    conditions = section(template, "Conditions")
+    found = [pair for name in _used(conditions, [condition]) for pair in comparisons(conditions[name])]
+    values = {one: _any_of(texts) for one, texts in grouped(found).items()}
+    choices = [dict(zip(values, each, strict=True)) for each in islice(product(*values.values()), _MOST + 1)]
+    fitting = [one for one in choices if _holds(conditions, {"Condition": condition}, one, ()) is not (not answer)]
+    return len(choices) <= _MOST and bool(fitting) and all(one.get(parameter) == "" for one in fitting)
+
+
 def in_words(choice: Choice) -> str:
     """A choice as a message says it."""
     return " and ".join(f"another {one}" if value == _OTHER else f"{one} {quoted(value)}" for one, value in choice.items())

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from hyperpod_constructs.analysis.references.anatomy import named_in
 from hyperpod_constructs.analysis.references.arguments import doubled, wrong_shape
-from hyperpod_constructs.analysis.references.choices import allowed_values
+from hyperpod_constructs.analysis.references.choices import allowed_values, is_empty_where
 from hyperpod_constructs.analysis.references.list_arguments import of_other_kind
 from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, once
 from hyperpod_constructs.analysis.references.splits import of_a_pair, of_an_address, of_an_arn, pair_of
@@ -15,6 +15,7 @@ from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
 from hyperpod_constructs.facts.template_parts import EXTENSIONS, LOOP, OF_EXTENSIONS
 from hyperpod_constructs.facts.zones import MOST_ZONES
 from hyperpod_constructs.templates.model import Model
+from hyperpod_constructs.templates.parameters import compared
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.transforms import macros
 from hyperpod_constructs.templates.values import ABSENT, Value, alternatives_of, as_int, as_str
@@ -62,7 +63,7 @@ def _judged(call: Call) -> Iterator[Misreference]:
     if call.name.startswith("Fn::") and call.name not in _COUNTS and call.name not in _OTHERS:
         known = [*_COUNTS, *_OTHERS]
         yield call.mistake(f"there is no function {call.name}{meant(call.name, known)}", call.name, listed(sorted(known)))
-    yield from _extended(call)
+    yield from (*_extended(call), *_empty(call))
     yield from wrong_shape(call)
     counts = _COUNTS.get(call.name)
     if call.name == "Fn::ImportValue":
@@ -100,6 +101,22 @@ def _extended(call: Call) -> Iterator[Misreference]:
     if (call.name in OF_EXTENSIONS or with_default) and not macros(call.template.raw):
         what = "a default of Fn::FindInMap" if with_default else call.name
         yield call.mistake(f"{what} is there, without the transform {EXTENSIONS}", call.name, f"Transform: {EXTENSIONS}")
+
+
+def _empty(call: Call) -> Iterator[Misreference]:
+    """A parameter where the condition of `Fn::If` says that it is empty; the other branch is probably meant."""
+    condition, *branches = call.argument if call.name == "Fn::If" and isinstance(call.argument, list) and call.argument else [None]
+    for answer, branch in zip((True, False), branches, strict=False):
+        name = compared(_divided(branch))
+        if isinstance(condition, str) and name is not None and is_empty_where(call.template, condition, name, answer=answer):
+            is_ = "holds" if answer else "does not hold"
+            yield call.mistake(f"Fn::If gives {name} where {condition} {is_}, and there it is empty", name, "the other branch")
+
+
+def _divided(raw: Raw) -> Raw:
+    """What `Fn::Split` divides; another value as it is."""
+    split = raw.get("Fn::Split") if isinstance(raw, dict) else None
+    return split[1] if isinstance(split, list) and len(split) == 2 else raw
 
 
 def loops(model: Model) -> Iterator[Misreference]:

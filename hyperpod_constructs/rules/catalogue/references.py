@@ -51,7 +51,8 @@ _reference_error(
 
 _reference_error(
     "HP-REF-003",
-    title="a function has arguments that it takes: their number and kind, an index, a key of a mapping, blocks that there are",
+    title="a function has arguments that it takes: their number and kind, an index, a key of a mapping, blocks that there are, "
+    "of Fn::If a parameter that its condition does not find empty",
     fix="write arguments that are there",
     allowed="the arguments of the function",
 )(_said_by(wrong_calls))

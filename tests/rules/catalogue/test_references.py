@@ -418,6 +418,38 @@ def test_a_nested_stack_has_the_values_of_the_stack_above(inside: dict[str, Any]
 
 
 NETWORK = ("Network", "Network")
+PLAN, OPEN = {"Ref": "Plan"}, {"Fn::Equals": [{"Ref": "Open"}, "yes"]}
+NO_PLAN = {"Fn::Equals": [PLAN, ""]}
+NOTHING = {"Ref": "AWS::NoValue"}
+
+
+@pytest.mark.parametrize(
+    ("conditions", "given", "wrong"),
+    [
+        ({"Planned": NO_PLAN}, [PLAN, NOTHING], True),
+        ({"Planned": {"Fn::Not": [NO_PLAN]}}, ["none", PLAN], True),
+        ({"Planned": {"Fn::And": [NO_PLAN, OPEN]}}, [PLAN, "none"], True),
+        ({"Planned": {"Fn::Not": [{"Condition": "Given"}]}, "Given": {"Fn::Not": [NO_PLAN]}}, [PLAN, NOTHING], True),
+        ({"Planned": {"Fn::Equals": ["", {"Fn::Join": ["", PLAN]}]}}, [{"Fn::Split": [",", PLAN]}, NOTHING], True),
+        ({"Planned": NO_PLAN}, [NOTHING, PLAN], False),
+        ({"Planned": {"Fn::Not": [NO_PLAN]}}, [PLAN, NOTHING], False),
+        ({"Planned": {"Fn::And": [NO_PLAN, OPEN]}}, ["none", PLAN], False),
+        ({"Planned": {"Fn::Or": [NO_PLAN, OPEN]}}, [PLAN, NOTHING], False),
+        ({"Planned": NO_PLAN}, [{"Fn::Sub": "plan-${Plan}"}, NOTHING], False),
+        ({"Planned": {"Fn::Equals": [PLAN, "none"]}}, [PLAN, NOTHING], False),
+        ({"Planned": {"Fn::Equals": [{"Fn::Select": [0, PLAN]}, ""]}}, [PLAN, NOTHING], False),
+    ],
+)
+def test_a_parameter_is_not_used_where_its_condition_says_that_it_is_empty(
+    conditions: dict[str, Any], given: list[Any], wrong: bool
+) -> None:
+    parameters = {name: {"Type": "String", "Default": ""} for name in ("Plan", "Open")}
+    outputs = {"It": {"Value": {"Fn::If": ["Planned", *given]}}}
+    template = with_sections(SLURM, Parameters=parameters, Conditions=conditions, Outputs=outputs)
+    found = [one for one in wrong_calls(Model.of({"t": template})) if "there it is empty" in one.message]
+    assert bool(found) is wrong
+
+
 WANTED = {"Fn::Equals": [{"Ref": "Wanted"}, "yes"]}
 
 
