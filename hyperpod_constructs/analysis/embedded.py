@@ -20,6 +20,7 @@ _MARKED = re.compile(f"([{_MARKS[0]}-{_MARKS[-1]}])")
 _LONGEST = 1 << 18
 _MOST_VALUES = 20_000
 _BETWEEN = re.compile(r"^---[ \t]*(?:#.*)?$", re.MULTILINE)
+_SWITCHES = ("true", "false")
 _SCALAR = re.compile(r"-?\d+(\.\d+)?|true|false")
 
 
@@ -59,6 +60,24 @@ def _plain(value: Value) -> Any:
     if isinstance(value, Text):
         return "".join(part if isinstance(part, str) else _HOLE for part in value.parts)
     return value if isinstance(value, str) and not _SCALAR.fullmatch(value) else _HOLE
+
+
+def settings_in(value: Value) -> Any | None:
+    """The settings in a text of JSON or YAML, or of a value that is no text; `None` if they are unknown as a whole.
+
+    CloudFormation hands true and false to a custom resource as texts: they count as what is written.
+    """
+    return _meant(value) if isinstance(value, Mapping) else parsed(value, yaml=True)
+
+
+def _meant(value: Value) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _meant(item) for key, item in value.items() if item is not ABSENT}
+    if isinstance(value, tuple):
+        return [_meant(item) for item in value if item is not ABSENT]
+    if value in _SWITCHES:
+        return value == _SWITCHES[0]
+    return value if isinstance(value, bool) else _plain(value)
 
 
 def values_in(value: Value) -> Value:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from hyperpod_constructs.analysis.chart_names import misnamed
 from hyperpod_constructs.analysis.clusters import Cluster, given
-from hyperpod_constructs.analysis.embedded import parsed
+from hyperpod_constructs.analysis.embedded import settings_in
 from hyperpod_constructs.analysis.governance import quotas
 from hyperpod_constructs.analysis.kubernetes import EksCluster, installs, is_foreign, joined
 from hyperpod_constructs.facts import chart as facts
@@ -36,11 +36,12 @@ class Chart(NamedTuple):
 
 def _charts(model: Model) -> Iterator[Chart]:
     for cluster, eks in joined(model):
-        for resource in dict.fromkeys((*eks.charts, *eks.hyperpod_charts)):
-            written = resource.get("Values")
-            values = {} if given(written) is False else parsed(written)
-            if installs(resource, "hyperpod") and isinstance(values, dict):
-                yield Chart(resource, cluster, eks, values)
+        for resource in eks.hyperpod_charts:
+            key = next((one for one in resource.properties if one.lower().endswith("values")), "Values")
+            written = resource.get(key)
+            values = {} if given(written) is False and installs(resource, "hyperpod") else settings_in(written)
+            if isinstance(values, dict):
+                yield Chart(resource, cluster, eks, values, (key,))
 
 
 _chart_warning = partial(warning, on=_charts)

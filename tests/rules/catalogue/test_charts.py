@@ -108,6 +108,40 @@ def test_unknown_values_are_not_judged(text: Any) -> None:
     assert rules_of(edited(eks(), {"Chart/Values": text, TYPE: "ml.g4dn.xlarge"}), rules="HP-CHT") == []
 
 
+OFF = {"health-monitoring-agent": {"enabled": True}, "deep-health-check": {"enabled": False}}
+TWICE = {"gpu-operator": {"enabled": "true"}, "nvidia-device-plugin": {"devicePlugin": {"enabled": True}}}
+
+
+@pytest.mark.parametrize(
+    ("given", "rule"),
+    [
+        ({"Values": OFF}, "HP-CHT-006"),
+        ({"ChartValues": json.dumps(OFF)}, "HP-CHT-006"),
+        ({"HelmValues": "deep-health-check: {enabled: false}"}, "HP-CHT-006"),
+        ({"Values": TWICE}, "HP-CHT-002"),
+        ({"Values": {**OFF, "deep-health-check": {"enabled": "true"}}}, None),
+        ({"Values": {**OFF, "deep-health-check": {"enabled": {"Fn::GetAtt": ["Function", "Arn"]}}}}, None),
+        ({"Values": {"Fn::GetAtt": ["Function", "Arn"]}}, None),
+        ({"OtherSettings": OFF}, None),
+    ],
+)
+def test_the_values_are_known_that_a_custom_resource_of_the_user_has(given: dict[str, Any], rule: str | None) -> None:
+    token = {"Fn::GetAtt": ["Function", "Arn"]}
+    made = {"ServiceToken": token, "ClusterName": {"Ref": "Control"}, "Chart": "hyperpod.tgz", **given}
+    function = {
+        "Runtime": "python3.13",
+        "Handler": "index.handler",
+        "Role": "arn:aws:iam::123456789012:role/installer",
+        "Code": {"S3Bucket": "artifacts", "S3Key": "installer.zip"},
+    }
+    changes = {
+        "Function": {"Type": "AWS::Lambda::Function", "Properties": function},
+        "Chart": {"Type": "Custom::HelmChart", "Properties": made},
+    }
+    found = [one for one in rules_of(edited(eks(), changes)) if one in ("HP-CHT-002", "HP-CHT-006")]
+    assert found == ([] if rule is None else [rule])
+
+
 @pytest.mark.parametrize(
     ("kind", "properties", "variables", "wrong"),
     [
