@@ -19,7 +19,7 @@ from hyperpod_constructs.analysis.order import Late
 from hyperpod_constructs.facts.creation import CALLERS
 from hyperpod_constructs.templates.dependencies import awaits, references
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import Reference, as_str
+from hyperpod_constructs.templates.values import Reference, Value, as_str
 
 _CUSTOM, _TOKEN = "Custom::", "ServiceToken"
 _ROLES: Mapping[str, str] = {
@@ -86,11 +86,11 @@ def _policies(caller: Resource, program: Resource, *, shared: bool) -> Iterator[
 
 def _entries(caller: Resource, programs: tuple[Resource, ...]) -> Iterator[Late]:
     """The access entries of a program's role, for the Kubernetes cluster that its caller or a property of a custom resource names,
-    or on which a build works.
+    or a variable of the program, or on which a build works.
     """
     of_builds = [one.eks for one in cluster_builds(caller.template.model) if one.project in programs]
     whole = [one for one in caller.properties.values() if isinstance(one, Reference)] if caller.type.startswith(_CUSTOM) else []
-    own = (EksCluster.of(one) for one in (caller.get("ClusterName"), *whole))
+    own = (EksCluster.of(one) for one in (caller.get("ClusterName"), *whole, *_variables(programs)))
     named = dict.fromkeys(eks for eks in (*own, *of_builds) if eks is not None)
     beside = [one for eks in named for one in eks.access_entries if one.template.root is caller.template.root]
     roles = {resource_of(one.get(_ROLES[one.type]), ROLE) for one in programs} - {None}
@@ -99,6 +99,12 @@ def _entries(caller: Resource, programs: tuple[Resource, ...]) -> Iterator[Late]
         its = principal in roles if programs else principal is None and _is_named_alike(caller, entry)
         if its and entry.exists and not awaits(caller, entry) and not awaits(entry, caller):
             yield Late(caller, entry, "the access of its function or its build to the Kubernetes cluster")
+
+
+def _variables(programs: tuple[Resource, ...]) -> Iterator[Value]:
+    """The variables of functions."""
+    for found in (one.get("Environment", "Variables") for one in programs):
+        yield from found.values() if isinstance(found, Mapping) else ()
 
 
 def _is_named_alike(caller: Resource, entry: Resource) -> bool:

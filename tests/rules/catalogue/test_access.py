@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.rules.catalogue.cases import REMOVED, Case, edited
-from tests.rules.catalogue.templates import eks, rules_of
+from tests.rules.catalogue.templates import eks, findings, rules_of
 
 POLICIES = "arn:aws:eks::aws:cluster-access-policy/"
 PEOPLE = {"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:role/people"}
@@ -75,6 +75,7 @@ def elsewhere(**given: Any) -> dict[str, Any]:
     return {"Chart": {**found["Chart"], "Properties": properties}, "ChartEntry": found["ChartEntry"]}
 
 
+CONTROL_ARN = {"Fn::GetAtt": ["Control", "Arn"]}
 BY_VARIABLE: dict[str, Any] = {
     "Chart/ClusterName": REMOVED,
     "ChartFunction/Environment": {"Variables": {"CLUSTER": {"Ref": "Control"}}},
@@ -104,6 +105,22 @@ def test_rule(case: Case) -> None:
 @pytest.mark.parametrize("arn", [f"{POLICIES}AmazonEKSHybridPolicy", f"{POLICIES}AmazonEKSEventPolicy", {"Ref": "AWS::StackName"}])
 def test_policies_that_may_be_there_are_not_judged(arn: Any) -> None:
     assert rules_of(edited(eks(), policy(arn))) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "late"),
+    [
+        ({"Chart/.DependsOn": REMOVED}, True),
+        ({"Chart/.DependsOn": "ChartRole", "ChartFunction/Environment": {"Variables": {"ARN": CONTROL_ARN}}}, True),
+        ({}, False),
+        ({"Chart/.DependsOn": REMOVED, "ChartFunction/.DependsOn": "ChartEntry"}, False),
+        ({"Chart/.DependsOn": REMOVED, "ChartFunction/Environment": {"Variables": {"CLUSTER": "another"}}}, False),
+        ({"Chart/.DependsOn": REMOVED, "ChartEntry/PrincipalArn": PEOPLE}, False),
+    ],
+)
+def test_a_chart_awaits_the_access_to_the_cluster_that_only_its_function_knows(changes: dict[str, Any], late: bool) -> None:
+    found = findings(edited(eks(), {**chart(), **BY_VARIABLE, **changes}), rules="HP-DEP-002")
+    assert [one.resource for one in found] == ["Chart"] * late
 
 
 def test_a_function_in_the_vpc_reaches_the_control_plane_to_which_it_installs_a_chart() -> None:
