@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
+from hyperpod_constructs.analysis.arn_kinds import other_kind
 from hyperpod_constructs.analysis.arns import Arn
 from hyperpod_constructs.analysis.policy_document import Statement
 from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
@@ -38,7 +39,9 @@ def misplaced_fields(statement: Statement) -> Iterator[str]:
 
 def wrong_form(pattern: Value) -> str | None:
     """Why no ARN fits a pattern, in words."""
-    return _wrong_field(pattern) or _wrong_value(pattern) or _wrong_name(pattern)
+    other = other_kind(pattern)
+    found = _wrong_field(pattern) or _wrong_value(pattern) or _wrong_name(pattern)
+    return found or (None if other is None else f"is of another kind: {other[0]}")
 
 
 def _wrong_field(pattern: Value) -> str | None:

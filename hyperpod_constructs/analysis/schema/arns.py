@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from hyperpod_constructs.analysis.arn_kinds import other_kind
 from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, quoted
 from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.arn_forms import kinds_of
@@ -69,13 +70,16 @@ def _of_numbers_and_places(value: Mapping[str, Value], path: Path) -> Iterator[V
 
 
 def _of_kind(value: Value, path: Path) -> Iterator[Violation]:
-    """ARNs with nearly the word of their service before the name, such as `filesystem/` for `file-system/`."""
+    """ARNs with nearly the word of their service before the name, such as `filesystem/`, and with that of another kind."""
     text = _spelled(value) if isinstance(value, str | Text) else ""
     found = _KIND.match(text)
     near = typo_of(found[2], kinds_of(found[1])) if found else None
     if found and near is not None:
         message = f"{found[1]} has no {found[2]}; the nearest is {near}"
         yield Violation(Kind.VALUE, path, message, value, f"an ARN with {near}{found[3]}")
+    other = other_kind(value) if text else None
+    if other is not None:
+        yield Violation(Kind.REFERENCE, path, other[0], value, f"an ARN of {other[1]}")
 
 
 def _spelled(value: str | Text) -> str:
