@@ -24,6 +24,11 @@ TRANSFORMS = (
     "AWS::ServiceCatalog",
 )
 """The macros of AWS; those of accounts have other names."""
+TRANSFORMED = {
+    "AWS::SecretsManager-": ("AWS::SecretsManager::RotationSchedule", "HostedRotationLambda"),
+    "AWS::Serverless-": ("AWS::Serverless::", None),
+}
+"""The types, or beginnings of types, that a macro of AWS makes, by its name before the date, and the property that asks for it."""
 NOT_IN_CONDITIONS = frozenset({"Fn::Cidr", "Fn::GetAtt", "Fn::GetAZs", "Fn::ImportValue"})
 """Functions that conditions and rules do not take: both are computed before there is any resource."""
 EXTENSIONS = "AWS::LanguageExtensions"

@@ -186,3 +186,27 @@ def test_rules_and_conditions_know_no_resources(kind: str) -> None:
     (found,) = unknown_names(Model.of({"t": {"Resources": {"Queue": queue}, **sections}}))
     assert found.owner.logical_id == "Queue"
     assert found.message.startswith("a reference names 'Queue', a resource; conditions and rules know parameters only")
+
+
+ROTATED = {"Type": "AWS::SecretsManager::RotationSchedule", "Properties": {"HostedRotationLambda": {}}}
+PLAIN = {"Type": "AWS::SecretsManager::RotationSchedule", "Properties": {"RotationLambdaARN": "a"}}
+SERVERLESS = {"Type": "AWS::Serverless::Function"}
+
+
+@pytest.mark.parametrize(
+    ("transform", "more", "place"),
+    [
+        ("AWS::SecretsManager-2021-01-01", {"Plain": PLAIN, "Rotated": ROTATED}, "Rotated"),
+        ("AWS::SecretManager-2024-09-16", {"Rotated": ROTATED}, "Rotated"),
+        ("AWS::Serverless-2016-10-30", {"Rotated": ROTATED, "Function": SERVERLESS}, "Function"),
+        ("AWS::SecretsManager-2021-01-01", {"Plain": PLAIN}, "Topic"),
+        ("AWS::Includes", {"Rotated": ROTATED}, "Topic"),
+    ],
+)
+def test_a_transform_that_is_not_there_is_the_mistake_of_what_needs_it(transform: str, more: dict[str, Any], place: str) -> None:
+    assert [one.owner.logical_id for one in wrong_parts(model(more=more, Transform=transform))] == [place]
+
+
+@pytest.mark.parametrize("transform", ["AWS::SecretsManager-2024-09-16", "Team::Macro"])
+def test_a_transform_that_is_there_is_no_mistake(transform: str) -> None:
+    assert [*wrong_parts(model(more={"Rotated": ROTATED}, Transform=transform))] == []

@@ -9,11 +9,19 @@ from itertools import islice
 from hyperpod_constructs.analysis.references.init import wrong_init
 from hyperpod_constructs.analysis.references.places import Misreference, entry, section, settled
 from hyperpod_constructs.analysis.schema.judge import violations
-from hyperpod_constructs.analysis.schema.violation import listed, meant
+from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest
 from hyperpod_constructs.facts.data_holders import SNAPSHOT_TYPES
 from hyperpod_constructs.facts.parameter_types import is_list
 from hyperpod_constructs.facts.property_schemas import property_schema
-from hyperpod_constructs.facts.template_parts import CREATION_POLICIES, LONGEST_DESCRIPTION, TRANSFORMS, UPDATE_POLICIES, VERSION
+from hyperpod_constructs.facts.template_parts import (
+    CREATION_POLICIES,
+    LONGEST_DESCRIPTION,
+    TRANSFORMED,
+    TRANSFORMS,
+    UPDATE_POLICIES,
+    VERSION,
+)
+from hyperpod_constructs.templates.dependencies import raw_at
 from hyperpod_constructs.templates.model import Model, Resource, Template
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.transforms import macros, may_name
@@ -116,8 +124,18 @@ def _at_the_head(template: Template) -> Iterator[Misreference]:
             yield Misreference(place, (), message, size, f"at most {LONGEST_DESCRIPTION} bytes")
         for name in macros(template.raw):
             if name.startswith("AWS::") and name not in TRANSFORMS:
+                first, *others = list(_made_by(template, name)) or [place]
                 message = f"the template has the transform {name}{meant(name, TRANSFORMS)}"
-                yield Misreference(place, (), message, name, listed(TRANSFORMS))
+                yield Misreference(first, (), message, name, listed(TRANSFORMS), covers=tuple(others))
+
+
+def _made_by(template: Template, macro: str) -> Iterator[Resource]:
+    """What a macro makes that was probably meant."""
+    near = nearest(macro, TRANSFORMS) or ""
+    for begin, (type_, key) in TRANSFORMED.items():
+        if near.startswith(begin):
+            found = (one for one in template.resources if one.type.startswith(type_))
+            yield from (one for one in found if key is None or raw_at(one, (key,)) is not None)
 
 
 def _wrong_policies(resource: Resource) -> Iterator[Misreference]:
