@@ -67,10 +67,11 @@ class Addon:
 
     @property
     def given_identities(self) -> tuple[Resource, ...]:
-        """The associations outside the add-on for its service accounts, also for those that need no role."""
+        """The associations outside the add-on for its service accounts, also for those that need no role, in their namespace."""
         needed = (one for _, associations in self.identities for one in associations)
-        accounts = () if self.facts is None else self.facts.accounts
-        others = (one for one in self._associations if as_str(one.get("ServiceAccount")) in accounts)
+        accounts, namespace = ((), "") if self.facts is None else (self.facts.accounts, self.facts.namespace)
+        here = (one for one in self._associations if as_str(one.get("Namespace")) in (namespace, None))
+        others = (one for one in here if as_str(one.get("ServiceAccount")) in accounts)
         return tuple(dict.fromkeys((*needed, *others)))
 
     @property

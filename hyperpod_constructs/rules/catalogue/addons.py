@@ -313,7 +313,7 @@ def identities_are_where_the_pods_are(eks: EksCluster) -> Iterator[Hit]:
         right, addon = pods.get(account or "", (namespace, None))
         if addon is not None and namespace not in (right, None):
             text = f"the pods of {addon.name} are in {right}, and this identity is for {account} in {namespace}"
-            yield hit(association, text, "Namespace", covers=(addon.resource,))
+            yield hit(association, text, "Namespace", covers=(addon.resource,), doubts=((association, ("ServiceAccount",)),))
     for addon in addons_of(eks):
         lacking = [one for one, associations in addon.identities if not associations and one.namespace not in _SHARED]
         strange = [

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.rules.catalogue.cases import REMOVED, Case, edited
-from tests.rules.catalogue.templates import KEPT, Template, eks
+from tests.rules.catalogue.templates import KEPT, Template, eks, findings
 
 OPERATOR = "amazon-sagemaker-hyperpod-training-operator"
 OF_OPERATOR = "AmazonSageMakerHyperPodTrainingOperatorAccess"
@@ -328,3 +328,10 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
 def test_rule(case: Case) -> None:
     case.check()
+
+
+@pytest.mark.parametrize("namespace", ["default", "kube-public"])
+def test_an_identity_in_another_namespace_is_one_mistake(namespace: str) -> None:
+    """It is not that of the add-on: whether its role may do what the add-on does says nothing."""
+    template = edited(WITH_VOLUMES, {"Identity/Namespace": namespace, **NO_EXTRAS})
+    assert [one.rule for one in findings(template)] == ["HP-ADD-031"]
