@@ -143,12 +143,23 @@ def _says_no_new_error(rules: Sequence[Rule], before: Model, after: Model) -> bo
 def _others(asked: Sequence[Heard], heard: Sequence[Heard], model: Model) -> Iterator[tuple[Resource, Path, Raw]]:
     """The references on which several findings rest, each to every other resource of its type that the template can name."""
     joining = {one: (key,) for type_, key in _JOINING.items() for one in model.resources(type_)}
-    starts: dict[Resource, Path] = {**dict.fromkeys((one[1].resource for one in asked), ()), **joining}
-    for resource, start in starts.items():
-        places = [*_references(resource, start)]
-        lost = gone_in(asked, Doubts(values={resource.key: places}), model, heard) if places else []
-        for path in places if _is_more(lost, resource) else ():
+    named: dict[Resource, Path] = dict.fromkeys((one[1].resource for one in asked), ())
+    for resource, start in {**named, **{one: key for one, key in joining.items() if one not in named}}.items():
+        for path in _resting([*_references(resource, start)], resource, asked, heard, model):
             yield from ((resource, path, other) for other in _instead(resource, raw_at(resource, path)))
+
+
+def _resting(
+    places: Sequence[Path], resource: Resource, asked: Sequence[Heard], heard: Sequence[Heard], model: Model
+) -> Iterator[Path]:
+    """Those of some places of a resource on each of which several findings rest, found by halves."""
+    doubts = Doubts(values={resource.key: [*places]})
+    if not places or not _is_more(gone_in(asked, doubts, model, heard), resource):
+        return
+    half = len(places) // 2
+    for some in (places[:half], places[half:]) if half else ():
+        yield from _resting(some, resource, asked, heard, model)
+    yield from () if half else places
 
 
 def _instead(resource: Resource, raw: Raw) -> Iterator[Raw]:

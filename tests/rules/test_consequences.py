@@ -358,6 +358,24 @@ def test_no_reference_explains_two_mistakes_that_have_nothing_in_common() -> Non
     assert {one.resource for one in findings(edited(with_idle_group(), wrong))} == {"NodeGroup", "FileSystem"}
 
 
+def test_a_role_of_another_service_is_one_finding_at_the_reference() -> None:
+    """The cluster has one of the mistakes itself: it does not await a policy of that role."""
+    trust = {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
+    write = {"Effect": "Allow", "Action": "sns:Publish", "Resource": "arn:aws:sns:us-west-2:123456789012:notes"}
+    role = {"AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [trust]}}
+    document = {"Version": "2012-10-17", "Statement": [write]}
+    policy = {"PolicyName": "notes", "Roles": [{"Ref": "Notes"}], "PolicyDocument": document}
+    more = {
+        "Notes": {"Type": "AWS::IAM::Role", "Properties": role},
+        "NotesPolicy": {"Type": "AWS::IAM::Policy", "Properties": policy},
+    }
+    assert findings(edited(slurm(), more)) == []
+    (finding,) = findings(edited(slurm(), {**more, "Cluster/InstanceGroups/0/ExecutionRole": {"Fn::GetAtt": ["Notes", "Arn"]}}))
+    assert (finding.resource, finding.path) == ("Cluster", "Properties/InstanceGroups/0/ExecutionRole")
+    assert "cannot be assumed" in finding.message
+    assert "does not await the policy NotesPolicy" in finding.message
+
+
 def in_two_stacks(template: Template) -> dict[str, Template]:
     """The cluster of a template in a stack of its own, which imports what it names."""
     resources = dict(template["Resources"])
