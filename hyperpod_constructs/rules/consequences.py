@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 from hyperpod_constructs._support.grouping import grouped
@@ -107,9 +108,18 @@ def gone_from(asked: Sequence[Heard], other: Model, others: Sequence[Heard] = ()
     before: _Places = {}
     for rule, hit, _ in (*asked, *others):
         before.setdefault((rule.id, hit.resource.key), set()).add(hit.path)
-    if strict and any(paths - before.get(place, set()) for place, paths in still.items()):
+    said = {*((place, path) for place, paths in before.items() for path in paths), *(_unheard(asked) if strict else ())}
+    if strict and any((place, path) not in said for place, paths in still.items() for path in paths):
         return []
     return [one for one in asked if _is_gone(one, before, still)]
+
+
+def _unheard(asked: Sequence[Heard]) -> Iterator[tuple[tuple[str, Key], Path]]:
+    """The places of all that the rules of some findings say of their model, also where another rule silences it."""
+    for rule in dict.fromkeys(rule for rule, _, _ in asked):
+        model = asked[0][1].resource.template.model
+        hits = model.cached((_unheard, rule.id), partial(_hits, rule, model, ()))
+        yield from (((rule.id, one.resource.key), one.path) for one in hits)
 
 
 def _hits(rule: Rule, model: Model, known: Sequence[Heard]) -> Iterable[Hit]:

@@ -1,8 +1,9 @@
 """Explanations: one place of a template that explains several findings, of which none is at this place.
 
 A setting explains the mistakes of its resource that are gone where it is not known. A reference explains findings that are gone
-where it leads to another resource of its type: several things fail together, and would not with another group, subnet or table. So
-does a parameter where it has the value that its namesake in another template has.
+where it leads to another resource of its type: several things fail together, and would not with another group, subnet or table. It
+may be an import, or an output that one nested stack gives another. So does a parameter where it has the value that its namesake in
+another template has.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _MOST_SETTINGS, _MOST_REFERENCES, _MOST_LOOKS = 12, 40, 2_000
 _JOINING: Mapping[str, str] = {"AWS::SageMaker::Cluster": "VpcConfig"}
 """The property by which a resource that no finding names joins others that fail together."""
 _MOST_FINDINGS = 8
-_IMPORT = "Fn::ImportValue"
+_IMPORT, _OUTPUT = "Fn::ImportValue", "Outputs."
 
 
 def explained(heard: Sequence[Heard], model: Model, rules: Sequence[Rule]) -> list[Heard]:
@@ -107,7 +108,7 @@ def _by_references(heard: Sequence[Heard], model: Model, rules: Sequence[Rule]) 
     if found is None:
         return list(heard)
     resource, path, other, gone = found
-    first = _telling(gone, f"none of this with {_named(other) or _imported(other)} at {'/'.join(map(str, path))}")
+    first = _telling(gone, f"none of this with {_words(resource.template, other)} at {'/'.join(map(str, path))}")
     return _with_one_for(gone, _at(first, resource, path, gone), heard)
 
 
@@ -143,8 +144,9 @@ def _says_no_new_error(rules: Sequence[Rule], before: Model, after: Model) -> bo
 def _others(asked: Sequence[Heard], heard: Sequence[Heard], model: Model) -> Iterator[tuple[Resource, Path, Raw]]:
     """The references on which several findings rest, each to every other resource of its type that the template can name."""
     joining = {one: (key,) for type_, key in _JOINING.items() for one in model.resources(type_)}
+    given: dict[Resource, Path] = {stack: ("Parameters",) for one in joining if (stack := one.template.parent) is not None}
     named: dict[Resource, Path] = dict.fromkeys((one[1].resource for one in asked), ())
-    for resource, start in {**named, **{one: key for one, key in joining.items() if one not in named}}.items():
+    for resource, start in {**given, **joining, **named}.items():
         for path in _resting([*_references(resource, start)], resource, asked, heard, model):
             yield from ((resource, path, other) for other in _instead(resource, raw_at(resource, path)))
 
@@ -163,30 +165,47 @@ def _resting(
 
 
 def _instead(resource: Resource, raw: Raw) -> Iterator[Raw]:
-    """The same reference, or import of one, to each other resource of its type."""
+    """The same reference, import or output of a nested stack, to each other resource of its type."""
     template, target = resource.template, _target(resource.template, raw)
-    if target is None:
-        return
-    if _named(raw):
-        others = (name for name, one in template.by_id.items() if one.type == target.type and one not in (target, resource))
-        yield from (_renamed(raw, name) for name in others)
-        return
-    for name in dict.fromkeys(name for one in template.model.templates for name, _ in one.exports()):
-        found = resource_of(template.exported(name), target.type)
-        if found is not None and found is not target:
+    for other in _alike(template, raw) if target is not None else ():
+        found = _target(template, other)
+        if target is not None and found not in (None, target, resource) and found is not None and found.type == target.type:
+            yield other
+
+
+def _alike(template: Template, raw: Raw) -> Iterator[Raw]:
+    """The references of the same form: to all resources, outputs of a nested stack, or imports."""
+    stack = _stack(template, raw)
+    if stack is not None and stack.nested is not None:
+        for name in section(stack.nested, "Outputs"):
+            yield {"Fn::GetAtt": [stack.logical_id, f"{_OUTPUT}{name}"]}
+    elif _named(raw):
+        yield from (_renamed(raw, name) for name in template.by_id)
+    else:
+        for name in dict.fromkeys(name for one in template.model.templates for name, _ in one.exports()):
             yield {_IMPORT: name}
 
 
 def _target(template: Template, raw: Raw) -> Resource | None:
-    """The resource to which a reference leads, or an import of one."""
-    own = template.by_id.get(_named(raw))
+    """The resource to which a reference leads, an import of one, or an output of a nested stack."""
     is_import = isinstance(raw, dict) and [*raw] == [_IMPORT]
-    return own if own is not None or not is_import else resource_of(template.resolver.resolve(raw))
+    if is_import or _stack(template, raw) is not None:
+        return resource_of(template.resolver.resolve(raw))
+    return template.by_id.get(_named(raw))
 
 
-def _imported(raw: Raw) -> str:
-    """The name of an import; empty for anything else."""
-    return str(raw.get(_IMPORT, "")) if isinstance(raw, dict) else ""
+def _stack(template: Template, raw: Raw) -> Resource | None:
+    """The nested stack of which a reference gives an output."""
+    argument = raw.get("Fn::GetAtt") if isinstance(raw, dict) else None
+    is_output = isinstance(argument, list) and len(argument) == 2 and str(argument[1]).startswith(_OUTPUT)
+    return template.by_id.get(_named(raw)) if is_output else None
+
+
+def _words(template: Template, raw: Raw) -> str:
+    """The name of a reference: that of a resource, of an output, or of an import."""
+    argument = next(iter(raw.values())) if isinstance(raw, dict) else raw
+    is_output = isinstance(argument, list) and _stack(template, raw) is not None
+    return ".".join(map(str, argument)) if is_output and isinstance(argument, list) else _named(raw) or str(argument)
 
 
 def _references(resource: Resource, start: Path) -> Iterator[Path]:

@@ -409,6 +409,36 @@ def test_an_import_of_another_group_is_one_finding_at_the_import() -> None:
     assert finding.message.endswith("none of this with team-NodeGroup-GroupId at VpcConfig/SecurityGroupIds/0")
 
 
+def in_two_nested_stacks(group: str = "teamNodeGroupGroupId") -> Model:
+    """The same as nested stacks: outputs of one, of which this one is the group of nodes, are parameters of the other."""
+    stacks = in_two_stacks(with_idle_group())
+
+    def referred(value: Any) -> Any:
+        if isinstance(value, dict) and [*value] == ["Fn::ImportValue"]:
+            return {"Ref": value["Fn::ImportValue"].replace("-", "")}
+        if isinstance(value, list):
+            return [referred(one) for one in value]
+        return {key: referred(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+    outputs = {name: {"Fn::GetAtt": ["Network", f"Outputs.{name}"]} for name in stacks["network"]["Outputs"]}
+    cluster = {"Parameters": {name: {"Type": "String"} for name in outputs}, **referred(stacks["cluster"])}
+    given = {**outputs, "teamNodeGroupGroupId": outputs[group]}
+    main = {
+        name: {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": f"https://s3/b/{name}.json", **more}}
+        for name, more in (("Network", {}), ("Nodes", {"Parameters": given}))
+    }
+    bodies = {"Network": stacks["network"], "Nodes": cluster}
+    nested = {name: Document(name=name, body=raw_template(body)) for name, body in bodies.items()}
+    return Model([Document(name="main", body=raw_template({"Resources": main}), nested=nested)])
+
+
+def test_an_output_of_another_group_is_one_finding_at_the_nested_stack() -> None:
+    before = check(in_two_nested_stacks())
+    (finding,) = [one for one in check(in_two_nested_stacks("Idle")) if one not in before]
+    assert (finding.resource, finding.path) == ("Nodes", "Properties/Parameters/teamNodeGroupGroupId")
+    assert finding.message.endswith("none of this with Network.Outputs.teamNodeGroupGroupId at Parameters/teamNodeGroupGroupId")
+
+
 def of_team(name: str) -> dict[str, Template]:
     """A stack that exports names of its team, and one of the same parameter, with this default, that reads them."""
     team = {"Team": {"Type": "String", "Default": "weavers"}}
