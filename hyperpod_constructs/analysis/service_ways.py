@@ -14,7 +14,7 @@ from hyperpod_constructs.analysis.node_places import BUCKET
 from hyperpod_constructs.analysis.placement import security_groups_of
 from hyperpod_constructs.analysis.policy_document import Call, Layer, Statement, layer_of
 from hyperpod_constructs.analysis.resource_policies import BUCKET_POLICY
-from hyperpod_constructs.analysis.security_groups import INGRESS, is_resource, security_groups
+from hyperpod_constructs.analysis.security_groups import INGRESS, SECURITY_GROUP, is_resource, security_groups
 from hyperpod_constructs.analysis.traffic import Side, Traffic
 from hyperpod_constructs.analysis.ways import Hop, inside, past_gateway_endpoint, to_the_internet, unless
 from hyperpod_constructs.facts import connections as facts
@@ -23,6 +23,7 @@ from hyperpod_constructs.templates.model import Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_items, parts_of
 
 _ZONE = "AWS::Route53::HostedZone"
+_LACKS = "has no interface endpoint with private DNS for it"
 _FEWEST_BESIDE_A_WAY = 4
 """Interface endpoints of a VPC that has closed subnets beside others with a way out."""
 _OF_AWS = ("amazonaws.com", "amazonaws.com.cn", "api.aws", "amazonwebservices.com.cn")
@@ -90,12 +91,22 @@ def _over_the_internet(source: Side, subnet: Subnet, service: facts.Service) -> 
         elif nameless is not None:
             yield Hop(nameless, False, f"has no private DNS, and {closed}", ("PrivateDnsEnabled",))
         elif ended and subnet.vpc is not None and is_closed(subnet):
-            lacks, sibling = "has no interface endpoint with private DNS for it", _sibling(subnet.vpc, service)
-            says = f"has no route to the internet, and {subnet.vpc.logical_id} {lacks}"
-            alone = f"is alone: its VPC {lacks}, and {closed}"
-            yield Hop(subnet.resource, False, says, covers=(subnet.vpc,)) if sibling is None else Hop(sibling, False, alone)
+            sibling = _sibling(subnet.vpc, service)
+            says = f"has no route to the internet, and {subnet.vpc.logical_id} {_LACKS}"
+            place = Hop(subnet.resource, False, says, covers=(subnet.vpc,))
+            yield place if sibling is None else Hop(sibling, False, f"is alone: its VPC {_LACKS}, and {closed}")
         else:
-            yield hop
+            yield _shut(hop, subnet, service) or hop
+
+
+def _shut(hop: Hop, subnet: Subnet, service: facts.Service) -> Hop | None:
+    """An endpoint that is alone, where a group that leads to endpoints ends the way to the internet."""
+    is_group = hop.passes is False and hop.resource.type == SECURITY_GROUP and subnet.vpc is not None
+    sibling = _sibling(subnet.vpc, service) if is_group and subnet.vpc is not None else None
+    if sibling is None:
+        return None
+    says = f"is alone: its VPC {_LACKS}, and {hop.resource.logical_id} {hop.says}"
+    return Hop(sibling, False, says, covers=(hop.resource, *hop.covers))
 
 
 def _sibling(vpc: Resource, service: facts.Service) -> Resource | None:

@@ -376,3 +376,28 @@ def test_a_rotation_reaches_secrets_manager_and_its_database(
     resources: tuple[str, ...], expected: list[tuple[str, str, str]]
 ) -> None:
     assert ended(*resources) == expected
+
+
+NARROW = """Narrow: {Type: AWS::EC2::SecurityGroup, Properties: {GroupDescription: endpoints, VpcId: !Ref Vpc,
+  SecurityGroupEgress: [{IpProtocol: tcp, FromPort: 443, ToPort: 443, CidrIp: 10.0.0.0/16}]}},"""
+
+
+def lists_nodes(group: str) -> str:
+    code = "import boto3\\nboto3.client('sagemaker').list_cluster_nodes(ClusterName='team')"
+    return function(code).replace("!Ref Open", f"!Ref {group}")
+
+
+@pytest.mark.parametrize(
+    ("group", "endpoints", "expected"),
+    [
+        ("Narrow", TO_RUNTIME, [("Maker", "sagemaker.api", "Toruntime")]),
+        ("Narrow", TO_STUDIO, []),
+        ("Narrow", "", [("Maker", "sagemaker.api", "Narrow")]),
+        ("Open", TO_RUNTIME, []),
+    ],
+)
+def test_an_endpoint_may_be_mistaken_for_another_of_its_service(
+    group: str, endpoints: str, expected: list[tuple[str, str, str]]
+) -> None:
+    """The group leads to endpoints alone: the endpoint is the mistake, and not the group."""
+    assert ended(lists_nodes(group), NARROW, endpoints.format(group="Open"), nat(), PUBLIC, OUT) == expected
