@@ -197,7 +197,12 @@ class EksControlPlane(KubernetesControlPlane):
             self, "FromNodes", group_id=theirs, source_security_group_id=ours, ip_protocol="-1", description="from HyperPod nodes"
         )
         ec2.CfnSecurityGroupIngress(
-            self, "ToNodes", group_id=ours, source_security_group_id=theirs, ip_protocol="-1", description="from the system's nodes"
+            self,
+            "ToNodes",
+            group_id=ours,
+            source_security_group_id=theirs,
+            ip_protocol="-1",
+            description="from nodes of the system",
         )
         ec2.CfnSecurityGroupEgress(
             self,
@@ -205,7 +210,7 @@ class EksControlPlane(KubernetesControlPlane):
             group_id=ours,
             destination_security_group_id=theirs,
             ip_protocol="-1",
-            description="to the system's nodes",
+            description="to nodes of the system",
         )
 
 

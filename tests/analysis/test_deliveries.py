@@ -74,9 +74,12 @@ def test_fails_a_bucket_without_a_policy_at_the_sender_and_once() -> None:
     assert places(with_bucket(TRAIL, None)) == [("Sender", "cloudtrail.amazonaws.com")]
 
 
-def test_a_bucket_with_an_acl_or_a_name_may_be_open_by_other_means() -> None:
+def test_a_bucket_with_an_acl_may_be_open_by_other_means() -> None:
     assert places(with_bucket(TRAIL, None, "{AccessControl: LogDeliveryWrite}")) == []
-    assert places(with_bucket(TRAIL, None, "{BucketName: trails}")) == []
+
+
+def test_a_bucket_with_a_name_has_its_policy_beside_its_sender() -> None:
+    assert places(with_bucket(TRAIL, None, "{BucketName: trails}")) == [("Sender", "cloudtrail.amazonaws.com")]
 
 
 def test_a_service_that_writes_the_policy_itself_is_only_denied() -> None:

@@ -280,8 +280,8 @@ def test_a_circle_is_an_error() -> None:
 
 def test_a_seeming_circle_is_allowed() -> None:
     model = model_of("""
-        Parameters: {P: {Type: String}}
-        Conditions: {C: !Equals [!Ref P, x], Never: !Equals [a, b]}
+        Parameters: {P: {Type: String}, Q: {Type: String}}
+        Conditions: {C: !Equals [!Ref P, !Ref Q], Never: !Equals [a, b]}
         Resources:
           A: {Type: X, Properties: {p: !Sub ["${A}", {A: 1}], q: !If [C, !Ref B, 1], r: !If [Never, !Ref A, 1]}}
           B: {Type: X, DependsOn: A, Metadata: {m: !Ref B}}

@@ -335,8 +335,7 @@ def _role_key(value: Value) -> Resource | str | None:
 @_joined_warning(
     "HP-EKS-016",
     title="node groups are at most three minor versions behind the control plane, and their image is of their version",
-    why="EKS refuses nodes that are ahead of their control plane, and an image of another version; Kubernetes supports none that "
-    "are further behind",
+    why="Kubernetes supports no nodes that are further behind, and EKS refuses an image of another version",
     fix="leave Version and ReleaseVersion of the node group out: they are then those of the cluster, and the newest image",
     allowed=f"the version of the cluster, or up to {MOST_MINOR_VERSIONS_BEHIND} minor versions less",
     source="https://kubernetes.io/docs/setup/version-skew-policy/",
@@ -347,7 +346,7 @@ def nodes_are_not_far_behind(_: Cluster, eks: EksCluster) -> Iterator[Hit]:
         version = version_of(as_str(nodes.get("Version")) or "")
         if control is None or version is None or len(version) != 2 or version[0] != control[0]:
             continue
-        if not 0 <= control[1] - version[1] <= MOST_MINOR_VERSIONS_BEHIND:
+        if control[1] - version[1] > MOST_MINOR_VERSIONS_BEHIND:
             yield hit(nodes, f"nodes of {_shown(version)} beside a control plane of {_shown(control)}", "Version")
     for nodes in eks.node_groups:
         release, kubernetes = as_str(nodes.get("ReleaseVersion")) or "", as_str(nodes.get("Version")) or eks.version

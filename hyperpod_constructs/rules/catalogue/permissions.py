@@ -21,12 +21,13 @@ from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value, shown
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _UNNAMED = ("*", "${?}")
+_OF_STATEMENTS = ("HP-POL-002", "HP-POL-006")
 _permission = partial(
     rule,
     fix="allow the role the missing actions on these resources, in a policy of its own or of the resource, and take away what "
     'denies them; ec2:DetachNetworkInterface takes a statement for "*", because the nodes are instances of the service\'s account',
     source=f"{_GUIDE}sagemaker-hyperpod-prerequisites-iam.html",
-    silences=("HP-POL-002", "HP-POL-006"),
+    silences=_OF_STATEMENTS,
 )
 
 
@@ -94,6 +95,7 @@ def _pattern(one: Refused) -> str:
     why="AWS refuses the call: the creation of the cluster fails, or its nodes cannot fetch what they need",
     allowed="the actions that the guide lists for scripts, interfaces, passwords and keys, on the resources that the cluster names",
     aliases=("HP-IAM-010", "HP-IAM-011", "HP-IAM-012", "HP-IAM-013", "HP-IAM-014"),
+    silences=(*_OF_STATEMENTS, "HP-POL-008"),
 )
 def nodes_come_up(model: Model) -> Iterator[Hit]:
     return _hits(model, fatal=True)

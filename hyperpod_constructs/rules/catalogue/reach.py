@@ -29,7 +29,7 @@ from hyperpod_constructs.templates.values import as_bool, as_items
 
 _MOST_REASONS = 3
 _OF_FILE_SYSTEMS = ("HP-FSN-001", "HP-FSN-002", "HP-FSN-003")
-_OF_POLICIES = ("HP-PERM-001", "HP-PERM-002")
+_OF_POLICIES = ("HP-PERM-001", "HP-PERM-002", "HP-POL-008")
 _way = partial(
     rule,
     fix="open the place at which the way ends: with a rule in the security group or the network ACL, a route to a NAT gateway, or "

@@ -193,7 +193,8 @@ def test_code_writes_an_object_that_its_role_may_write(objects: str, found: list
 
 @pytest.mark.parametrize(("namespace", "found"), [("Fairy", ["HP-PERM-002"]), ("Ferry", [])])
 def test_code_writes_metrics_into_the_namespace_of_its_permission(namespace: str, found: list[str]) -> None:
-    code = 'import boto3\ndef handler(event, context):\n    boto3.client("cloudwatch").put_metric_data(Namespace="Ferry")\n'
+    call = 'boto3.client("cloudwatch").put_metric_data(Namespace="Ferry", MetricData=[])'
+    code = f"import boto3\ndef handler(event, context):\n    {call}\n"
     allowed = {"Effect": "Allow", "Action": "cloudwatch:PutMetricData", "Resource": "*"}
     limited = {**allowed, "Condition": {"StringEquals": {"cloudwatch:namespace": namespace}}}
     writer = role("lambda.amazonaws.com")

@@ -159,7 +159,7 @@ CASES = [
         {f"{SYSTEM}/KubernetesConfig": {"Labels": {"sagemaker.amazonaws.com/node-health-status": "Schedulable"}}},
         {f"{SYSTEM}/KubernetesConfig": {"Labels": {"example.com/pool": "system"}}},
     ),
-    Case("HP-EKS-016", eks(), {"Nodes": nodes(Version="1.34")}, {"Nodes": nodes(Version="1.33")}),
+    Case("HP-TXT-012", eks(), {"Nodes": nodes(Version="1.34")}, {"Nodes": nodes(Version="1.33")}),
     Case("HP-EKS-016", eks(), {"Nodes": nodes(Version="1.29")}, {"Nodes": nodes(Version="1.30")}),
     Case("HP-EKS-016", eks(), {"Nodes": nodes(ReleaseVersion=f"1.32{BUILD}")}, {"Nodes": nodes(ReleaseVersion=f"1.33{BUILD}")}),
     Case(

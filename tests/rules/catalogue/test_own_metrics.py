@@ -300,7 +300,7 @@ AS_TEXT = "/aws/eks/research/cluster"
         ({"ControlLogs/LogGroupClass": "INFREQUENT_ACCESS"}, ["ControlLogs"]),
         ({"Refused/LogGroupName": "/aws/eks/research/control"}, ["Refused"]),
         ({"Refused/LogGroupName": "/aws/eks/research/control", "Refused/FilterPattern": "ERROR"}, []),
-        ({"Refused/LogGroupName": "/aws/eks/research-2/cluster"}, []),
+        ({"Refused/LogGroupName": "/aws/eks/research-2/cluster"}, ["Refused"]),
     ],
 )
 def test_a_group_that_a_filter_names_as_text(changes: dict[str, Any], expected: list[str]) -> None:

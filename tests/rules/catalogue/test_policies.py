@@ -815,7 +815,11 @@ def test_a_statement_for_nothing_leaves_one_resource_to_nobody(
         ([BUCKET, "arn:aws:states:::amazon-ssm-us-west-2/*"], ["s3:GetObject", "s3:ListBucket"], True),
         ([OBJECTS, "arn:aws:sqs:us-west-2:123456789012:a"], ["s3:GetObject"], True),
         ([OBJECTS, "arn:aws:s3:::other/*"], ["s3:GetObject"], False),
-        ([OBJECTS, "arn:aws:kms:us-west-2:123456789012:key/a"], ["s3:GetObject", "kms:Decrypt"], False),
+        (
+            [OBJECTS, "arn:aws:kms:us-west-2:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"],
+            ["s3:GetObject", "kms:Decrypt"],
+            False,
+        ),
         ([OBJECTS, "arn:aws:sqs:us-west-2:123456789012:a"], ["s3:GetObject", "sqs:*"], False),
         ([OBJECTS, "arn:aws:*:*:*:a"], ["s3:GetObject"], False),
     ],

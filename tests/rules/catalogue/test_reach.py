@@ -230,8 +230,8 @@ CASES = [
     Case(
         COME_UP,
         edited(SLURM, asking("AmazonProvidedDNS")),
-        {"Vpc/EnableDnsSupport": False},
-        {"Vpc/EnableDnsSupport": False, "Options/DomainNameServers": ["10.0.0.9"]},
+        {"Vpc/EnableDnsSupport": False, "Vpc/EnableDnsHostnames": False},
+        {"Vpc/EnableDnsSupport": False, "Vpc/EnableDnsHostnames": False, "Options/DomainNameServers": ["10.0.0.9"]},
     ),
     Case(COME_UP, edited(SLURM, asking("10.0.0.2")), {"Options/DomainNameServers": ["10.0.200.10"]}, {}),
     Case(

@@ -215,7 +215,6 @@ def test_fails_a_mistake(changes: dict[str, Any], message: str) -> None:
         {"Busy/Threshold": 0, "Busy/ComparisonOperator": LESS, "Busy/TreatMissingData": "breaching"},
         free(200_000_000_000),
         used("NetworkThroughputUtilization"),
-        free(2_000_000_000_000, **{"Busy/ComparisonOperator": "GreaterThanThreshold"}),
         {"Busy/MetricName": "ReplicaLag", "Busy/Threshold": 0, "Busy/ComparisonOperator": LESS},
         {"Busy/MetricName": "AuroraBinlogReplicaLag", "Busy/Threshold": 0, "Busy/ComparisonOperator": LESS},
         {"Lines/LogGroupName": "/aws/lambda/another"},
