@@ -43,9 +43,11 @@ def test_there_are_pairs_and_they_are_always_the_same() -> None:
 
 
 PERMISSIONS = [one for of in SETS for one in mistakes(of) if one.kind == "permission"]
+FAR = 24
+"""Mistakes that are looked at in a folder far away, spread over all sets."""
 
 
-@pytest.mark.parametrize("mistake", PERMISSIONS[6::12], ids=lambda one: one.id)
+@pytest.mark.parametrize("mistake", PERMISSIONS[6 :: len(PERMISSIONS) // FAR], ids=lambda one: one.id)
 def test_a_long_path_of_a_template_hides_no_mistake(mistake: Mistake, tmp_path: Path) -> None:
     far = tmp_path.joinpath(*["a-folder-with-a-long-name"] * 20)
     (near,), (same,) = (judge(folder, [mistake]) for folder in (tmp_path / "near", far))
