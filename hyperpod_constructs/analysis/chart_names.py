@@ -28,7 +28,7 @@ _KINDS: Mapping[str, tuple[re.Pattern[str], Limit]] = {
 """What a property or a variable names, by its name in small letters."""
 
 
-class Misnamed(NamedTuple):
+class UnfitName(NamedTuple):
     """A name that Kubernetes does not take."""
 
     resource: Resource
@@ -37,7 +37,7 @@ class Misnamed(NamedTuple):
     allowed: str
 
 
-def misnamed(model: Model) -> Iterator[Misnamed]:
+def unfit_names(model: Model) -> Iterator[UnfitName]:
     """The names that Kubernetes surely does not take, each where it is written."""
     for chart in (one for one in model.resources() if is_foreign(one) and _is_of_helm(one)):
         yield from _of(chart, (), chart.properties)
@@ -50,13 +50,13 @@ def _is_of_helm(resource: Resource) -> bool:
     return _HELM in f"{resource.type} {resource.logical_id} {' '.join(resource.properties)}".lower()
 
 
-def _of(resource: Resource, path: tuple[str, ...], values: Value) -> Iterator[Misnamed]:
+def _of(resource: Resource, path: tuple[str, ...], values: Value) -> Iterator[UnfitName]:
     for key, value in values.items() if isinstance(values, Mapping) else ():
         word = re.sub("[^a-z]", "", key.lower())
         for kind, (names, limit) in _KINDS.items():
             if names.search(word) and value != "" and _is_none(value, limit):
                 words = limit.words.format(shortest=limit.shortest, longest=limit.longest)
-                yield Misnamed(resource, (*path, key), f"{key} is {shown(value)!r}, which is no name of {kind}", words)
+                yield UnfitName(resource, (*path, key), f"{key} is {shown(value)!r}, which is no name of {kind}", words)
 
 
 def _is_none(value: Value, limit: Limit) -> bool:

@@ -28,11 +28,11 @@ from hyperpod_constructs.templates.model import Model, Resource, resource_of, ta
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_str, at, joined, parts_of, shown
 
 _UNKNOWN, _NAME = "\0", "\1"
+"""Parts of a pattern that are not known; the second ones are names without a slash."""
 _ALONE = frozenset(("dynamodb", "ecr", "s3", "secretsmanager", "sns", "sqs"))
 """Services whose actions are on their own resources alone. Others take those of several: a session on a node is on its cluster."""
 _WITH_SERVICE = 4
 """The fields of an ARN up to its service, and all others as one."""
-"""Parts of a pattern that are not known; the second ones are names without a slash."""
 _WILD, _ANY = re.compile(r"[*?\0\1]"), re.compile(r"[*?\0]")
 _ENDPOINT = "AWS::EC2::VPCEndpoint"
 _OF_OBJECTS, _POINT_OBJECT = ("AWS::S3::AccessPoint", "AWS::S3::BucketPolicy"), "accesspointobject"

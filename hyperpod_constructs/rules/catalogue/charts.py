@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from hyperpod_constructs.analysis.chart_names import misnamed
+from hyperpod_constructs.analysis.chart_names import unfit_names
 from hyperpod_constructs.analysis.clusters import Cluster, given
 from hyperpod_constructs.analysis.embedded import settings_in
 from hyperpod_constructs.analysis.governance import quotas
@@ -111,7 +111,7 @@ def the_agent_has_its_namespace(chart: Chart) -> Mistake | None:
     source="https://kubernetes.io/docs/concepts/overview/working-with-objects/names/",
 )
 def names_are_taken(model: Model) -> Iterator[Hit]:
-    for one in dict.fromkeys(misnamed(model)):
+    for one in dict.fromkeys(unfit_names(model)):
         yield hit(one.resource, one.message, *one.path, allowed=one.allowed)
 
 
