@@ -45,8 +45,8 @@ class Open(NamedTuple):
     end: str = ""
 
 
-class Script(NamedTuple):
-    """A script.
+class ParsedScript(NamedTuple):
+    """What a script says.
 
     :param commands: its commands in their order, those inside of others first; `None` if it is not understood, or very long.
     :param unended: what is open at its end, if that is known.
@@ -56,18 +56,18 @@ class Script(NamedTuple):
     unended: Open | None = None
 
 
-def read_script(text: str) -> Script:
+def read_script(text: str) -> ParsedScript:
     """Read a script."""
     reader = _Reader(text[:LONGEST])
     try:
         reader.read("")
     except _UnreadError as error:
-        return Script(None, error.unended if len(text) <= LONGEST else None)
+        return ParsedScript(None, error.unended if len(text) <= LONGEST else None)
     except RecursionError:
-        return Script(None)
+        return ParsedScript(None)
     if len(text) > LONGEST:
-        return Script(None)
-    return Script(tuple(reader.commands), reader.unended)
+        return ParsedScript(None)
+    return ParsedScript(tuple(reader.commands), reader.unended)
 
 
 class _UnreadError(ValueError):

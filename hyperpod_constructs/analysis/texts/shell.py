@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from hyperpod_constructs.analysis.schema.violation import nearest, quoted
-from hyperpod_constructs.analysis.shell_reader import Script, read_script
+from hyperpod_constructs.analysis.shell_reader import ParsedScript, read_script
 from hyperpod_constructs.analysis.shell_words import Command, plain
 
 _FAILING = re.compile(r"[1-9]\d*")
@@ -40,7 +40,7 @@ def open_end(text: str) -> Iterator[tuple[str, str]]:
         yield f"has {found.what} in line {found.line} that never ends{meant}", right
 
 
-def _failing(script: Script) -> Command | None:
+def _failing(script: ParsedScript) -> Command | None:
     """A failure that nothing but commands before it can keep from happening."""
     for one in (script.commands or ()) if script.unended is None else ():
         if one.last:
