@@ -17,6 +17,7 @@ from hyperpod_constructs.analysis.references.places import calls, section
 from hyperpod_constructs.analysis.regions import claims
 from hyperpod_constructs.facts.regions import REGIONS
 from hyperpod_constructs.facts.zones import zone_prefix
+from hyperpod_constructs.templates.dependencies import lookup_at
 from hyperpod_constructs.templates.deployment import Deployment
 from hyperpod_constructs.templates.doubts import Key, key_of
 from hyperpod_constructs.templates.model import Model, Template
@@ -61,7 +62,7 @@ def _regions(model: Model) -> list[str]:
         return []
     rows = [_rows(template, argument) for template, argument in _lookups(model) if argument[1] == _REGION]
     found = list(dict.fromkeys(region for row in rows if len(row) <= _MOST_REGIONS for region in row if region in REGIONS))
-    claimed = {one.region for one in claims(model)}
+    claimed = {one.region for one in claims(model) if lookup_at(one.resource, one.path) is None}
     return [region for region in found if zone_prefix(region) in claimed] or found
 
 

@@ -209,3 +209,9 @@ def test_a_nested_stack_that_the_defaults_leave_out_is_judged_where_it_is_there(
     """
     (finding,) = _found(text)
     assert (finding.resource, "(with Watch 'true')" in finding.message) == ("Watching", True)
+
+
+def test_a_zone_in_all_rows_tells_no_region_of_the_stack() -> None:
+    (found,) = _in_zones("aps1-az1", "euw1-az1")
+    assert (found.rule, found.resource) == ("HP-REG-001", "A")
+    assert "(in ap-south-1)" in found.message
