@@ -108,9 +108,28 @@ def in_a_full_subnet(network: Network) -> Any:
     return [endpoint(network, service, SubnetIds=[network.subnet]) for service in ("logs", "ssm", "sts", "kms", "ec2") * 2]
 
 
+def described(network: Network, text: str) -> Any:
+    """A rule with a description."""
+    rule = {"IpProtocol": "-1", "IpRanges": [{"CidrIp": "10.0.0.0/8", "Description": text}]}
+    return network.ec2.authorize_security_group_ingress(GroupId=network.group, IpPermissions=[rule])
+
+
+def described_anew(network: Network, text: str) -> Any:
+    described(network, "")
+    rule = {"IpProtocol": "-1", "IpRanges": [{"CidrIp": "10.0.0.0/8", "Description": text}]}
+    return network.ec2.update_security_group_rule_descriptions_ingress(GroupId=network.group, IpPermissions=[rule])
+
+
 REFUSED: Mapping[str, tuple[str, Call]] = {
     "rule with another description": ("InvalidPermission.Duplicate", lambda n: twice(n, first="a", second="b")),
     "rule twice in a request": ("InvalidParameterValue", both_at_once),
+    "rule with a sign that descriptions lack": ("InvalidParameterValue", lambda n: described(n, "the nodes' door")),
+    "rule with a new description of such a sign": ("InvalidParameterValue", lambda n: described_anew(n, "the nodes' door")),
+    "group with a sign that descriptions lack": (
+        "InvalidParameterValue",
+        lambda n: n.ec2.create_security_group(GroupName="x", Description="the nodes' door", VpcId=n.vpc),
+    ),
+    "rule with a long description": ("InvalidParameterValue", lambda n: described(n, "d" * 256)),
     "subnet in use": ("DependencyViolation", lambda n: n.ec2.delete_subnet(SubnetId=n.subnet)),
     "group in use by an interface": ("DependencyViolation", lambda n: n.ec2.delete_security_group(GroupId=n.group)),
     "group in use by a rule": ("DependencyViolation", lambda n: n.ec2.delete_security_group(GroupId=n.peer)),

@@ -6,11 +6,13 @@ Codes and wording follow the EC2 error reference (https://docs.aws.amazon.com/AW
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
 from hyperpod_constructs.facts import cidr_blocks
+from hyperpod_constructs.facts.property_schemas import FORMATS
 from hyperpod_constructs.local.aws_service import AwsError
 from hyperpod_constructs.local.ec2 import endpoint_rules
 from hyperpod_constructs.local.ec2.parameters import Parameters, values
@@ -135,6 +137,7 @@ def _delete_subnet(backend: Any, parameters: Parameters) -> None:
 
 
 def _create_security_group(backend: Any, parameters: Parameters) -> None:
+    _describe(backend, parameters)
     if "VpcId" in parameters:
         backend.get_vpc(parameters["VpcId"])
 
@@ -214,6 +217,7 @@ def _associate_route_table(backend: Any, parameters: Parameters) -> None:
 
 def _authorize(backend: Any, parameters: Parameters, *, egress: bool) -> None:
     """A rule is told from others by protocol, ports and peer; its description does not count."""
+    _describe(backend, parameters)
     group = next((known for known in _groups(backend) if known.id == parameters.get("GroupId")), None)
     if group is None:
         return
@@ -260,6 +264,19 @@ def _ports(protocol: str, first: object, last: object) -> tuple[str, str]:
     return ("", "") if protocol == "-1" else (str(first), str(last))
 
 
+def _describe(backend: Any, parameters: Parameters) -> None:
+    """Names and descriptions of groups and rules have the same signs; a rule may have none."""
+    for key, value in parameters.items():
+        name = key.rpartition(".")[2]
+        if name in ("GroupName", "GroupDescription", "Description") and value and _TEXT.fullmatch(value) is None:
+            raise AwsError(
+                "InvalidParameterValue", f"Value ({value}) for parameter {name} is invalid: it does not match {_TEXT.pattern}"
+            )
+
+
+_TEXT = re.compile(FORMATS["AWS::EC2::SecurityGroup.Name"][0], re.ASCII)
+
+
 def _create_route(backend: Any, parameters: Parameters) -> None:
     gateway = parameters.get("NatGatewayId")
     if gateway is not None and gateway not in [known.id for known in _live_nat_gateways(backend)]:
@@ -299,6 +316,8 @@ _RULES: dict[str, Callable[[Any, Parameters], None]] = {
     "DisassociateVpcCidrBlock": _disassociate_vpc_cidr_block,
     "ModifyVpcEndpoint": _modify_vpc_endpoint,
     "ReleaseAddress": _release_address,
+    "UpdateSecurityGroupRuleDescriptionsEgress": _describe,
+    "UpdateSecurityGroupRuleDescriptionsIngress": _describe,
 }
 
 _FOLLOW_UPS: dict[str, Callable[[Any, Parameters], None]] = {
