@@ -225,6 +225,12 @@ def installed_twice(part: str, addon: str) -> str:
     return f"{part} of HyperPod's chart is on, and the add-on {addon} installs the same"
 
 
+@fixed_by("leave health-monitoring-agent on, or write NodeRecovery: None")
+def no_watch() -> str:
+    """Nodes that the service is to replace by itself, and nothing that finds their faults."""
+    return "health-monitoring-agent of HyperPod's chart is off, and only it finds the nodes that automatic recovery replaces"
+
+
 def turned_on(values: Mapping[str, Any], name: str) -> bool | None:
     """Whether an installation has a sub-chart; `None` where its value is not known.
 
@@ -255,12 +261,15 @@ def plugins_mistake(values: Mapping[str, Any]) -> Mistake | None:
 
 
 def switched_off(values: Mapping[str, Any], kind: InstanceType) -> tuple[str, Mistake] | None:
-    """The plugin for the accelerators of a type where the values turn it off, and nothing else in the chart offers them."""
+    """The plugin for devices of a type where the values turn it off, and nothing else in the chart offers them."""
     accelerator = None if kind.accelerator is None else kind.accelerator.kind
-    plugin = {"gpu": "nvidia-device-plugin", "neuron": "neuron-device-plugin"}.get(accelerator or "")
-    other = accelerator == "gpu" and turned_on(values, "gpu-operator") is not False
-    off = plugin is not None and not other and turned_on(values, plugin) is False
-    return (plugin, no_plugin(plugin, kind.name)) if off and plugin is not None else None
+    needed = {
+        "nvidia-device-plugin": accelerator == "gpu" and turned_on(values, "gpu-operator") is False,
+        "neuron-device-plugin": accelerator == "neuron",
+        "aws-efa-k8s-device-plugin": bool(kind.efa_interfaces),
+    }
+    off = (plugin for plugin, is_needed in needed.items() if is_needed and turned_on(values, plugin) is False)
+    return next(((plugin, no_plugin(plugin, kind.name)) for plugin in off), None)
 
 
 def addon_mistakes(values: Mapping[str, Any], addons: Collection[str]) -> Iterator[Mistake]:
@@ -272,6 +281,15 @@ def namespace_mistake(values: Mapping[str, Any]) -> Mistake | None:
     """An agent without its namespace."""
     gone = turned_on(values, "deep-health-check") is False
     return no_namespace() if gone and turned_on(values, "health-monitoring-agent") else None
+
+
+def watch_mistake(values: Mapping[str, Any], region: str | None) -> Mistake | None:
+    """Nodes without the agent, in a region that has its image.
+
+    :param region: of the stack, if it is known.
+    """
+    lacks_image = region is not None and region not in AGENT_ACCOUNTS
+    return no_watch() if turned_on(values, "health-monitoring-agent") is False and not lacks_image else None
 
 
 def unserved(values: Mapping[str, Any], kind: InstanceType) -> Mistake | None:

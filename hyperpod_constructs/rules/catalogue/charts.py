@@ -18,7 +18,7 @@ from hyperpod_constructs.facts.quota_amounts import Allocation, unserved_partiti
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import shown
+from hyperpod_constructs.templates.values import as_str, shown
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _CHART = "https://github.com/aws/sagemaker-hyperpod-cli/tree/main/helm_chart/HyperPodHelmChart"
@@ -128,7 +128,7 @@ def plugins_serve_the_types(chart: Chart) -> Iterator[Mistake]:
     names = dict.fromkeys(name for group in chart.cluster.groups for name in group.type_names or ())
     for name in filter(is_instance_type, names):
         mistake, off = facts.unserved(chart.values, instance_type(name)), facts.switched_off(chart.values, instance_type(name))
-        if off is not None and not _may_come_otherwise(chart, off[0].partition("-")[0]):
+        if off is not None and not _may_come_otherwise(chart, off[0].removeprefix("aws-").partition("-")[0]):
             yield off[1]
         elif mistake is not None:
             yield mistake
@@ -138,6 +138,20 @@ def _may_come_otherwise(chart: Chart, name: str) -> bool:
     """Whether something else of the templates may install a plugin: Auto Mode, or what has its name in a custom resource."""
     others = (one for one in chart.resource.template.model.resources() if is_foreign(one) and one is not chart.resource)
     return chart.eks.is_automatic or any(name in str(shown(one.get())).lower() for one in others)
+
+
+@_chart_warning(
+    "HP-CHT-008",
+    title="clusters that replace faulty nodes have the health monitoring agent",
+    why="without the agent no fault of a node is seen: the node stays, and jobs fail on it again",
+    fix=facts.no_watch.fix,
+    allowed="health-monitoring-agent.enabled true beside NodeRecovery Automatic",
+    source=f"{_GUIDE}sagemaker-hyperpod-eks-resiliency-health-monitoring-agent.html",
+)
+def faults_are_seen(chart: Chart) -> Mistake | None:
+    if as_str(chart.cluster.get("NodeRecovery")) != "Automatic" or _may_come_otherwise(chart, "health-monitoring"):
+        return None
+    return facts.watch_mistake(chart.values, chart.resource.template.environment.region)
 
 
 @_chart_warning(

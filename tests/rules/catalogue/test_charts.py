@@ -49,6 +49,8 @@ DIVIDED = edited(
 )
 NO_GPUS = values(nvidia_device_plugin={"devicePlugin": {"enabled": False}})
 NO_NEURON = values(neuron_device_plugin={"devicePlugin": {"enabled": False}})
+NO_EFA = values(aws_efa_k8s_device_plugin={"devicePlugin": {"enabled": False}})
+NO_AGENT = values(health_monitoring_agent={"enabled": False})
 CERTIFICATES = {
     "Type": "AWS::EKS::Addon",
     "DependsOn": "Cluster",
@@ -63,6 +65,7 @@ OWN = {
         "Values": "{}",
     },
 }
+AGENT = {**OWN, "Properties": {**OWN["Properties"], "Release": "health-monitoring-agent", "Chart": "agent"}}
 CASES = [
     Case("HP-CHT-002", eks(), OPERATOR, MIG),
     Case("HP-CHT-006", eks(), values(deep_health_check={"enabled": False}), values(deep_health_check={"enabled": True})),
@@ -72,6 +75,9 @@ CASES = [
     Case("HP-CHT-003", eks(), NO_GPUS, MIG),
     Case("HP-CHT-003", eks(), {TYPE: "ml.trn2.48xlarge", **NO_NEURON}, NO_NEURON),
     Case("HP-CHT-003", eks(), NO_GPUS, {**NO_GPUS, "Plugin": OWN}),
+    Case("HP-CHT-003", eks(), NO_EFA, {**NO_EFA, TYPE: "ml.m5.xlarge"}),
+    Case("HP-CHT-008", eks(), NO_AGENT, {**NO_AGENT, "Cluster/NodeRecovery": "None"}),
+    Case("HP-CHT-008", eks(), NO_AGENT, {**NO_AGENT, "Agent": AGENT}),
     Case(
         "HP-CHT-002",
         eks(),
