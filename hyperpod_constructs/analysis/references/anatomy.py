@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from hyperpod_constructs.analysis.references.empty import without_value
 from hyperpod_constructs.analysis.references.init import wrong_init
 from hyperpod_constructs.analysis.references.places import Misreference, entry, section, settled
 from hyperpod_constructs.analysis.schema.judge import violations
@@ -95,6 +96,7 @@ def wrong_parts(model: Model) -> Iterator[Misreference]:
             continue
         yield from _unspellable(template)
         yield from _untyped(template)
+        yield from without_value(template)
         for resource in template.resources:
             yield from _unknown(resource, "resource", resource.raw, _RESOURCE)
             yield from _without_snapshot(resource)

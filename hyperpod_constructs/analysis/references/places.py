@@ -16,7 +16,8 @@ from hyperpod_constructs.templates.values import Value
 Path: TypeAlias = tuple[str | int, ...]
 Needs: TypeAlias = tuple[tuple[str, bool], ...]
 
-_ENTRIES = {"Conditions": "Condition", "Outputs": "Output", "Parameters": "Parameter", "Resources": "Resource", "Rules": "Rule"}
+ENTRIES = {"Conditions": "Condition", "Outputs": "Output", "Parameters": "Parameter", "Resources": "Resource", "Rules": "Rule"}
+"""The sections whose entries are places of mistakes, with what each entry is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class Call(NamedTuple):
 
 def entry(template: Template, section: str, name: str) -> Resource:
     """A parameter, condition, output or rule, as the place of a mistake."""
-    return template.model.cached((entry, template, section, name), lambda: Resource(template, name, {"Type": _ENTRIES[section]}))
+    return template.model.cached((entry, template, section, name), lambda: Resource(template, name, {"Type": ENTRIES[section]}))
 
 
 def section(template: Template, name: str) -> Mapping[str, Raw]:
