@@ -19,6 +19,13 @@ Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudform
 """
 
 
+_SECTIONS = ("Conditions", "Mappings", "Outputs", "Parameters", "Rules")
+"""What a template has beside its resources, entry by entry.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/template-anatomy.html
+"""
+
+
 def raw_template(document: object) -> dict[str, Raw]:
     """A template from parsed data; keys become strings.
 
@@ -33,6 +40,9 @@ def raw_template(document: object) -> dict[str, Raw]:
     if not isinstance(resources, dict):
         found = "has none" if resources is None else f"has {_kind(resources)} there"
         raise TemplateError(f"a template is a mapping with a mapping Resources, but this one {found}")
+    for name in _SECTIONS:
+        if not isinstance(template.get(name), dict | None):
+            raise TemplateError(f"{name} of a template is a mapping of names, but this is {_kind(template[name])}")
     return template
 
 

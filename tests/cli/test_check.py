@@ -174,6 +174,7 @@ def test_several_templates_are_one_deployment(write: Write) -> None:
         ("{", "t.json:1: is not JSON"),
         ("[]", "t.json: a template is a mapping with Resources, but this is a list"),
         ('{"a": 1}', "t.json: a template is a mapping with a mapping Resources, but this one has none"),
+        ('{"Resources": {}, "Outputs": []}', "t.json: Outputs of a template is a mapping of names, but this is a list"),
     ],
 )
 def test_fails_for_unusable_input_in_one_line(workdir: Path, content: str | None, message: str) -> None:

@@ -8,9 +8,10 @@ from itertools import islice
 
 from hyperpod_constructs.analysis.references.empty import without_value
 from hyperpod_constructs.analysis.references.init import wrong_init
-from hyperpod_constructs.analysis.references.places import Misreference, entry, section, settled
+from hyperpod_constructs.analysis.references.places import ENTRIES, Misreference, entry, section, settled
+from hyperpod_constructs.analysis.references.truths import untrue
 from hyperpod_constructs.analysis.schema.judge import violations
-from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest
+from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
 from hyperpod_constructs.facts.data_holders import SNAPSHOT_TYPES
 from hyperpod_constructs.facts.parameter_types import is_list
 from hyperpod_constructs.facts.property_schemas import property_schema
@@ -85,6 +86,13 @@ _EXPORT = re.compile(r"[A-Za-z0-9:-]+")
 """Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/outputs-section-structure.html"""
 _RULE = ("Assertions", "RuleCondition")
 _ASSERTION = ("Assert", "AssertDescription")
+_OBJECTS = {
+    "CreationPolicy": "an object",
+    "DependsOn": "the name of a resource, or a list of such names",
+    "Metadata": "an object",
+    "Properties": "an object of properties",
+    "UpdatePolicy": "an object",
+}
 _POLICIES = {"CreationPolicy": CREATION_POLICIES, "UpdatePolicy": UPDATE_POLICIES}
 
 
@@ -97,10 +105,12 @@ def wrong_parts(model: Model) -> Iterator[Misreference]:
         yield from _unspellable(template)
         yield from _untyped(template)
         yield from without_value(template)
+        yield from untrue(template)
         for resource in template.resources:
             yield from _unknown(resource, "resource", resource.raw, _RESOURCE)
             yield from _without_snapshot(resource)
             yield from _not_spelled_out(resource)
+            yield from _of_other_kind(resource)
             yield from _wrong_policies(resource)
             yield from wrong_init(resource)
         for name, parameter in section(template, "Parameters").items():
@@ -178,11 +188,14 @@ def _of_rule(place: Resource, rule: Raw) -> Iterator[Misreference]:
 
 
 def _unspellable(template: Template) -> Iterator[Misreference]:
-    """Names of resources, parameters and outputs with other characters than letters and digits."""
-    for kind in ("Resources", "Parameters", "Outputs"):
+    """Names of resources, parameters, outputs and others with other characters than letters and digits."""
+    first = next(iter(template.resources), None)
+    for kind in ("Resources", "Parameters", "Outputs", "Conditions", "Mappings"):
         for name in section(template, kind):
             if not (name.isascii() and name.isalnum()):
-                place = template.by_id.get(name) if kind == "Resources" else entry(template, kind, name)
+                place = (
+                    template.by_id.get(name) if kind == "Resources" else entry(template, kind, name) if kind in ENTRIES else first
+                )
                 if place is not None:
                     yield Misreference(place, (), f"{name!r} is a name in {kind}", name, "letters and digits")
 
@@ -190,10 +203,24 @@ def _unspellable(template: Template) -> Iterator[Misreference]:
 def _untyped(template: Template) -> Iterator[Misreference]:
     """Resources without a type."""
     for name, written in section(template, "Resources").items():
-        if isinstance(written, dict) and "Type" not in written:
+        if isinstance(written, dict) and not isinstance(written.get("Type"), str):
+            said = "a Type that is no text" if written.get("Type") else "no Type"
             yield Misreference(
-                entry(template, "Resources", name), (), f"{name} has no Type", ABSENT, "a type such as AWS::S3::Bucket"
+                entry(template, "Resources", name), (), f"{name} has {said}", ABSENT, "a type such as AWS::S3::Bucket"
             )
+
+
+def _of_other_kind(resource: Resource) -> Iterator[Misreference]:
+    """Keys of a resource with a list or a text where they have an object, or a number where they have names."""
+    for name, written in resource.written.items():
+        awaited = list(written) if isinstance(written, list) else [written]
+        fits = all(isinstance(one, str | dict) for one in awaited) if name == "DependsOn" else isinstance(written, dict)
+        if name in _OBJECTS and written is not None and not fits:
+            kind = _OBJECTS[name]
+            message = (
+                f"{name} of {resource.logical_id} is {quoted(written) if isinstance(written, str | int | float) else 'a list'}"
+            )
+            yield Misreference(resource, (), message, ABSENT, kind)
 
 
 def _without_snapshot(resource: Resource) -> Iterator[Misreference]:

@@ -8,14 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hyperpod_constructs.analysis.references.places import Call, Misreference, names
-from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.analysis.references.places import ENTRIES, Call, Misreference, entry, names, section
+from hyperpod_constructs.templates.model import Model, Resource, Template
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import ABSENT, as_int
 
 _OF_CONDITIONS = ("Fn::And", "Fn::Equals", "Fn::Not", "Fn::Or")
 _OF_RULES = ("Fn::Contains", "Fn::EachMemberEquals", "Fn::EachMemberIn", "Fn::RefAll", "Fn::ValueOf", "Fn::ValueOfAll")
 _LISTS_FIRST = ("Fn::Contains", "Fn::EachMemberEquals", "Fn::EachMemberIn")
+_WITH_OTHERS = ("Fn::ForEach", "Fn::Transform")
+"""What adds to the object in which it stands."""
 _PARENTHESES = re.compile(r"\$\(([A-Za-z0-9]+)\)")
 
 
@@ -36,6 +38,8 @@ def _said(name: str, argument: Raw) -> tuple[str, str] | None:
         return "Fn::Sub takes a text, or a list of a text and its variables", "a text, or [TEXT, {NAME: VALUE}]"
     if name == "Fn::Base64" and isinstance(argument, list):
         return "Fn::Base64 takes one text", "a text, such as Fn::Join makes of a list"
+    if name == "Fn::ImportValue" and (items or (isinstance(argument, dict) and name in argument)):
+        return "Fn::ImportValue takes one name", "the name of an export, or a function that gives it"
     if name == "Fn::Split" and len(items) == 2 and (not isinstance(items[0], str) or isinstance(items[1], list)):
         return "Fn::Split takes a delimiter, and then a text", "[DELIMITER, TEXT]"
     if name == "Fn::Select" and len(items) == 2 and not isinstance(items[0], dict) and as_int(_plain(items[0])) is None:
@@ -81,21 +85,29 @@ def _with_parentheses(call: Call) -> tuple[str, str] | None:
 
 def doubled(model: Model) -> Iterator[Misreference]:
     """A function with something beside it in one object."""
-    for resource in model.resources():
-        if not resource.template.rewritten:
-            yield from _doubled_in(resource)
+    for template in model.templates:
+        for owner, written in _places_in(template) if not template.rewritten else ():
+            yield from _doubled_in(owner, written)
 
 
-def _doubled_in(resource: Resource) -> Iterator[Misreference]:
-    waiting: list[tuple[Raw, tuple[str | int, ...]]] = [(resource.raw.get("Properties"), ())]
+def _places_in(template: Template) -> Iterator[tuple[Resource, Raw]]:
+    yield from ((one, one.raw.get("Properties")) for one in template.resources)
+    for kind in ("Conditions", "Outputs"):
+        yield from ((entry(template, kind, name), written) for name, written in section(template, kind).items())
+
+
+def _doubled_in(owner: Resource, written: Raw) -> Iterator[Misreference]:
+    waiting: list[tuple[Raw, tuple[str | int, ...]]] = [(written, ())]
     while waiting:
         value, path = waiting.pop()
         if isinstance(value, list):
             waiting += [(item, (*path, index)) for index, item in enumerate(value)]
         elif isinstance(value, dict):
-            plain = [key for key in value if key in ("Fn::GetAtt", "Fn::Join", "Fn::Select", "Fn::Split", "Fn::Sub", "Fn::If")]
-            if plain and len(value) > 1:
-                message = f"{plain[0]} stands beside {next(key for key in value if key != plain[0])} in one object"
-                yield Misreference(resource, path, message, ABSENT, "one function in an object")
-            elif not any(key.startswith("Fn::") or key == "Ref" for key in value):
+            functions = [key for key in value if key.startswith("Fn::") and not key.startswith(_WITH_OTHERS)]
+            if functions and len(value) > 1:
+                message = f"{functions[0]} stands beside {next(key for key in value if key != functions[0])} in one object"
+                yield Misreference(
+                    owner, () if owner.type in ENTRIES.values() else path, message, ABSENT, "one function in an object"
+                )
+            elif not functions and "Ref" not in value:
                 waiting += [(item, (*path, key)) for key, item in value.items()]

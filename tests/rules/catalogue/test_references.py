@@ -790,9 +790,18 @@ def test_keys_are_known(template: Template) -> None:
         ({"DependsOn": {"Fn::Sub": "Vpc"}}, ["HP-REF-010"]),
         ({"DependsOn": ["Vpc", {"Ref": "Vpc"}]}, ["HP-REF-010"]),
         ({"DeletionPolicy": {"Ref": "Policy"}}, ["HP-REF-010"]),
+        ({"DependsOn": 5}, ["HP-REF-010"]),
+        ({"Properties": ["QueueName"]}, ["HP-REF-010"]),
+        ({"UpdatePolicy": "rolling"}, ["HP-REF-010"]),
+        ({"Metadata": "a note"}, ["HP-REF-010"]),
+        ({"Type": ["AWS::SQS::Queue"]}, ["HP-REF-010"]),
+        ({"Properties": {"QueueName": {"Fn::ImportValue": ["queue"]}}}, ["HP-REF-003"]),
+        ({"Properties": {"QueueName": {"Fn::ImportValue": {"Fn::ImportValue": "queue"}}}}, ["HP-REF-003"]),
+        ({"Properties": {"QueueName": {"Fn::FindInMap": ["a", "b", "c"], "Fn::Sub": "queue"}}}, ["HP-REF-003"]),
+        ({"Properties": {"Tags": {"Fn::Transform": {"Name": "Own"}, "Key": "a"}}}, []),
     ],
 )
-def test_what_takes_no_functions_is_spelled_out(given: Mapping[str, Any], rules: list[str]) -> None:
+def test_keys_of_a_resource_have_what_they_take(given: Mapping[str, Any], rules: list[str]) -> None:
     resources = {"Vpc": {"Type": "AWS::SNS::Topic"}, "Queue": {"Type": "AWS::SQS::Queue", **given}}
     body = {"Parameters": {"Policy": {"Type": "String", "Default": "Retain"}}, "Resources": resources}
     found = check(Model([Document(name="t", body=raw_template(body))]))
