@@ -8,7 +8,8 @@ from itertools import islice
 
 from hyperpod_constructs.analysis.references.empty import without_value
 from hyperpod_constructs.analysis.references.init import wrong_init
-from hyperpod_constructs.analysis.references.places import ENTRIES, Misreference, entry, section, settled
+from hyperpod_constructs.analysis.references.outlines import unformed
+from hyperpod_constructs.analysis.references.places import ENTRIES, Misreference, entry, head, section, settled
 from hyperpod_constructs.analysis.references.truths import untrue
 from hyperpod_constructs.analysis.schema.judge import violations
 from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
@@ -106,6 +107,7 @@ def wrong_parts(model: Model) -> Iterator[Misreference]:
         yield from _untyped(template)
         yield from without_value(template)
         yield from untrue(template)
+        yield from unformed(template)
         for resource in template.resources:
             yield from _unknown(resource, "resource", resource.raw, _RESOURCE)
             yield from _without_snapshot(resource)
@@ -126,7 +128,8 @@ def wrong_parts(model: Model) -> Iterator[Misreference]:
 
 def _at_the_head(template: Template) -> Iterator[Misreference]:
     """The version, the description and the macros of a template, at its first resource."""
-    for place in template.resources[:1]:
+    place = head(template)
+    if place is not None:
         version, description = (template.raw.get(name) for name in ("AWSTemplateFormatVersion", "Description"))
         if isinstance(version, str) and version != VERSION:
             yield Misreference(place, (), f"the version of the template is {version!r}", version, VERSION)
@@ -189,7 +192,7 @@ def _of_rule(place: Resource, rule: Raw) -> Iterator[Misreference]:
 
 def _unspellable(template: Template) -> Iterator[Misreference]:
     """Names of resources, parameters, outputs and others with other characters than letters and digits."""
-    first = next(iter(template.resources), None)
+    first = head(template)
     for kind in ("Resources", "Parameters", "Outputs", "Conditions", "Mappings"):
         for name in section(template, kind):
             if not (name.isascii() and name.isalnum()):

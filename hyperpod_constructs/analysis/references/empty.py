@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import takewhile
 
-from hyperpod_constructs.analysis.references.places import ENTRIES, Misreference, Path, entry, section, settled
+from hyperpod_constructs.analysis.references.places import ENTRIES, Misreference, Path, entry, head, section, settled
 from hyperpod_constructs.templates.model import Resource, Template
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import UNKNOWN
@@ -20,19 +20,19 @@ def without_value(template: Template) -> Iterator[Misreference]:
                 place = tuple(takewhile(lambda key: not str(key).startswith("Fn::"), path)) if name == "Properties" else ()
                 if not _is_doubted(resource, name, place):
                     yield replace(_mistake(resource, (resource.logical_id, name, *path), place), of_order=name == "DependsOn")
-    head = next((one for one in template.resources if one.condition is None), None)
-    if head is not None:
-        yield from _in_other_sections(template, head)
+    first = head(template)
+    if first is not None:
+        yield from _in_other_sections(template, first)
 
 
-def _in_other_sections(template: Template, head: Resource) -> Iterator[Misreference]:
+def _in_other_sections(template: Template, first: Resource) -> Iterator[Misreference]:
     """The keys without a value outside the resources, at what has them, or at a resource."""
     for kind in template.raw.keys() - {"Metadata", "Resources"}:
         for name, one in section(template, kind).items():
-            owner = entry(template, kind, name) if kind in ENTRIES else head
+            owner = entry(template, kind, name) if kind in ENTRIES else first
             yield from (settled(_mistake(owner, (kind, name, *path))) for path in _nulls(one))
         if template.raw[kind] is None:
-            yield _mistake(head, (kind,))
+            yield _mistake(first, (kind,))
 
 
 def _is_doubted(resource: Resource, name: str, place: Path) -> bool:

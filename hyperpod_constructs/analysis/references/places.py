@@ -80,6 +80,11 @@ def entry(template: Template, section: str, name: str) -> Resource:
     return template.model.cached((entry, template, section, name), lambda: Resource(template, name, {"Type": ENTRIES[section]}))
 
 
+def head(template: Template) -> Resource | None:
+    """Where mistakes of a whole template stand: the first resource that every deployment has, or else the first one."""
+    return next((one for one in template.resources if one.condition is None), next(iter(template.resources), None))
+
+
 def section(template: Template, name: str) -> Mapping[str, Raw]:
     """A section of the template as written, without loops and macros; empty without one."""
     return template.model.cached((section, template, name), lambda: _section(template.raw.get(name)))
@@ -104,7 +109,7 @@ def _names(template: Template, sections: Iterable[str]) -> frozenset[str] | None
             resources = template.written if name == "Resources" else {}
             if any(key.startswith("Fn::") for key in written) or any(map(_is_module, resources.values())):
                 return None
-            found |= set(resources if name == "Resources" else written)
+            found |= {*resources, *written}
     return frozenset(found)
 
 

@@ -1,0 +1,86 @@
+"""The forms of what stands in a template beside properties: objects, texts, and mappings of two levels without functions.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/template-anatomy.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from hyperpod_constructs.analysis.references.places import ENTRIES, Misreference, entry, head, section
+from hyperpod_constructs.templates.model import Template
+from hyperpod_constructs.templates.raw import Raw
+from hyperpod_constructs.templates.values import ABSENT
+
+
+def unformed(template: Template) -> Iterator[Misreference]:
+    """Entries of another form than their section has; keys without a value are said elsewhere."""
+    first = head(template)
+    for kind, judge in _FORMS.items():
+        for name, written in section(template, kind).items():
+            said = None if written is None else judge(written)
+            place = entry(template, kind, name) if kind in ENTRIES else first
+            if said is not None and place is not None:
+                yield Misreference(place, (), f"{kind}/{name}{said[0]}", ABSENT, said[1])
+    description = template.raw.get("Description")
+    if first is not None and isinstance(description, list | dict):
+        yield Misreference(first, (), f"the description of the template is {_kind(description)}", ABSENT, "a text")
+
+
+_Said = tuple[str, str] | None
+
+
+def _of_entry(written: Raw) -> _Said:
+    return None if isinstance(written, dict) else (f" is {_kind(written)}", "an object")
+
+
+def _of_parameter(written: Raw) -> _Said:
+    if not isinstance(written, dict):
+        return _of_entry(written)
+    allowed = written.get("AllowedValues")
+    for key, value in (("Default", written.get("Default")), *(("AllowedValues", one) for one in _items(allowed))):
+        if isinstance(value, dict) or (key == "AllowedValues" and isinstance(value, list)):
+            return f"/{key} has {_kind(value)}", "texts and numbers; a parameter takes no functions"
+    return None
+
+
+def _of_output(written: Raw) -> _Said:
+    if not isinstance(written, dict):
+        return _of_entry(written)
+    for key in ("Condition", "Description"):
+        if isinstance(written.get(key), list | dict):
+            return f"/{key} is {_kind(written[key])}", "a text"
+    export = written.get("Export")
+    if export is not None and (not isinstance(export, dict) or [*export] != ["Name"]):
+        return f"/Export is {_kind(export)} without a Name alone", "an object with Name"
+    return None
+
+
+def _of_mapping(written: Raw) -> _Said:
+    """A mapping has two levels of keys, and texts, numbers or lists of them below."""
+    if not isinstance(written, dict):
+        return _of_entry(written)
+    for key, row in written.items():
+        if not isinstance(row, dict):
+            return f"/{key} is {_kind(row)}", "an object: a mapping has two levels of keys"
+        for name, value in row.items():
+            if any(isinstance(one, dict) for one in (value, *_items(value))):
+                return f"/{key}/{name} has an object", "a text, a number or a list of them; a mapping takes no functions"
+    return None
+
+
+_FORMS: Mapping[str, Callable[[Raw], _Said]] = {
+    "Mappings": _of_mapping,
+    "Outputs": _of_output,
+    "Parameters": _of_parameter,
+    "Resources": _of_entry,
+    "Rules": _of_entry,
+}
+
+
+def _items(raw: Raw) -> list[Raw]:
+    return raw if isinstance(raw, list) else []
+
+
+def _kind(raw: Raw) -> str:
+    return "a list" if isinstance(raw, list) else "an object" if isinstance(raw, dict) else f"{raw!r}"[:60]
