@@ -12,7 +12,7 @@ from hyperpod_constructs.analysis.references.outlines import unformed
 from hyperpod_constructs.analysis.references.places import ENTRIES, Misreference, entry, head, section, settled
 from hyperpod_constructs.analysis.references.truths import untrue
 from hyperpod_constructs.analysis.schema.judge import violations
-from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
+from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest
 from hyperpod_constructs.facts.data_holders import SNAPSHOT_TYPES
 from hyperpod_constructs.facts.parameter_types import is_list
 from hyperpod_constructs.facts.property_schemas import property_schema
@@ -87,13 +87,6 @@ _EXPORT = re.compile(r"[A-Za-z0-9:-]+")
 """Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/outputs-section-structure.html"""
 _RULE = ("Assertions", "RuleCondition")
 _ASSERTION = ("Assert", "AssertDescription")
-_OBJECTS = {
-    "CreationPolicy": "an object",
-    "DependsOn": "the name of a resource, or a list of such names",
-    "Metadata": "an object",
-    "Properties": "an object of properties",
-    "UpdatePolicy": "an object",
-}
 _POLICIES = {"CreationPolicy": CREATION_POLICIES, "UpdatePolicy": UPDATE_POLICIES}
 
 
@@ -112,7 +105,6 @@ def wrong_parts(model: Model) -> Iterator[Misreference]:
             yield from _unknown(resource, "resource", resource.raw, _RESOURCE)
             yield from _without_snapshot(resource)
             yield from _not_spelled_out(resource)
-            yield from _of_other_kind(resource)
             yield from _wrong_policies(resource)
             yield from wrong_init(resource)
         for name, parameter in section(template, "Parameters").items():
@@ -211,19 +203,6 @@ def _untyped(template: Template) -> Iterator[Misreference]:
             yield Misreference(
                 entry(template, "Resources", name), (), f"{name} has {said}", ABSENT, "a type such as AWS::S3::Bucket"
             )
-
-
-def _of_other_kind(resource: Resource) -> Iterator[Misreference]:
-    """Keys of a resource with a list or a text where they have an object, or a number where they have names."""
-    for name, written in resource.written.items():
-        awaited = list(written) if isinstance(written, list) else [written]
-        fits = all(isinstance(one, str | dict) for one in awaited) if name == "DependsOn" else isinstance(written, dict)
-        if name in _OBJECTS and written is not None and not fits:
-            kind = _OBJECTS[name]
-            message = (
-                f"{name} of {resource.logical_id} is {quoted(written) if isinstance(written, str | int | float) else 'a list'}"
-            )
-            yield Misreference(resource, (), message, ABSENT, kind)
 
 
 def _without_snapshot(resource: Resource) -> Iterator[Misreference]:

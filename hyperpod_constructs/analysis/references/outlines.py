@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from hyperpod_constructs.analysis.references.places import ENTRIES, Misreference, entry, head, section
-from hyperpod_constructs.templates.model import Template
+from hyperpod_constructs.templates.model import Resource, Template
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import ABSENT
 
 
 def unformed(template: Template) -> Iterator[Misreference]:
-    """Entries of another form than their section has; keys without a value are said elsewhere."""
+    """Entries, and keys of resources, of another form than they have; keys without a value are said elsewhere."""
     first = head(template)
     for kind, judge in _FORMS.items():
         for name, written in section(template, kind).items():
@@ -26,6 +26,27 @@ def unformed(template: Template) -> Iterator[Misreference]:
     if first is not None and isinstance(description, list | dict):
         yield Misreference(first, (), f"the description of the template is {_kind(description)}", ABSENT, "a text")
 
+    for resource in template.resources:
+        yield from _of_another_kind(resource)
+
+
+def _of_another_kind(resource: Resource) -> Iterator[Misreference]:
+    """Keys of a resource with a list or a text where they have an object, or a number where they have names."""
+    for name, allowed in _KEYS.items():
+        written = resource.written.get(name)
+        awaited = written if name == "DependsOn" and isinstance(written, list) else [written]
+        kinds = (str, dict) if name == "DependsOn" else (dict,)
+        if written is not None and not all(isinstance(one, kinds) for one in awaited):
+            yield Misreference(resource, (), f"{name} of {resource.logical_id} is {_kind(written)}", ABSENT, allowed)
+
+
+_KEYS = {
+    "CreationPolicy": "an object",
+    "DependsOn": "the name of a resource, or a list of such names",
+    "Metadata": "an object",
+    "Properties": "an object of properties",
+    "UpdatePolicy": "an object",
+}
 
 _Said = tuple[str, str] | None
 
