@@ -127,11 +127,11 @@ class Statement:
 
     def speaks_of(self, action: str) -> bool | None:
         """Whether an action is among its actions; IAM ignores case there."""
-        text = action.lower()
-        found = any_of(_covers_action(pattern, text) for pattern in self._lowered_actions)
-        if self.excludes_actions:
-            return None if found is None else not found
-        return found
+        if action not in self._spoken:
+            text = action.lower()
+            found = any_of(_covers_action(pattern, text) for pattern in self._lowered_actions)
+            self._spoken[action] = found if found is None or not self.excludes_actions else not found
+        return self._spoken[action]
 
     @cached_property
     def _lowered_actions(self) -> list[str | list[Part] | None]:
@@ -143,6 +143,11 @@ class Statement:
             else [part.lower() if isinstance(part, str) else part for part in parts_of(pattern)]
             for pattern in self.actions
         ]
+
+    @cached_property
+    def _spoken(self) -> dict[str, bool | None]:
+        """Answers for actions: several resources are asked for with one action."""
+        return {}
 
     @cached_property
     def _covered(self) -> dict[int, tuple[Value, bool | None]]:

@@ -8,7 +8,7 @@ text, even an empty one; a `Segment` is such a text without `/` and `:`, and `Di
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 _STAR, _ONE = "*", "?"
 _MOST_STEPS = 100_000
@@ -70,11 +70,18 @@ def matches(pattern: Sequence[object], text: Sequence[object]) -> bool | None:
         return glob(pattern[0], text[0])
     if tuple(pattern) == ("*",):
         return True
+    return _compared(tuple(pattern), tuple(text))
+
+
+@lru_cache(64)
+def _compared(pattern: tuple[object, ...], text: tuple[object, ...]) -> bool | None:
+    """The same for parts of any kind; statements are asked for the same few things, and few answers keep few models."""
     tokens, symbols = _tokens(pattern, wild=True), _tokens(text, wild=False)
-    cut = _common_prefix(tokens, symbols)
-    if cut is None:
-        return False
-    tokens, symbols = tokens[cut:], symbols[cut:]
+    for _ in range(2):
+        cut = _common_prefix(tokens, symbols)
+        if cut is None:
+            return False
+        tokens, symbols = tokens[: cut - 1 if cut else None : -1], symbols[: cut - 1 if cut else None : -1]
     if len(tokens) * len(symbols) > _MOST_STEPS:
         return None
     if _covers(tokens, symbols):
@@ -130,12 +137,11 @@ def _tokens(parts: Sequence[object], *, wild: bool) -> list[object]:
 
 
 def _common_prefix(pattern: list[object], text: list[object]) -> int | None:
-    """The length of the common prefix; `None` if the first characters differ."""
+    """The length of the common prefix, equal objects in it; `None` if the first characters that differ cannot be the same."""
     for position, (token, symbol) in enumerate(zip(pattern, text, strict=False)):
-        if not isinstance(token, str) or not isinstance(symbol, str):
-            return position
         if token != symbol:
-            return None if not _may_be(token, symbol) else position
+            differ = isinstance(token, str) and isinstance(symbol, str) and not _may_be(token, symbol)
+            return None if differ else position
     return min(len(pattern), len(text))
 
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from itertools import product
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hyperpod_constructs.templates.globs import matches
 from hyperpod_constructs.templates.model import resource_of
@@ -143,14 +149,35 @@ def test_values_are_shown_as_json() -> None:
         ((A, "*"), (A,), True),
         ((A,), (A, "x"), False),
         (("a?",), ("a", A), None),
+        ((A, "x"), (A, "y"), False),
+        ((UNKNOWN, A, "x"), (UNKNOWN, A, "y"), False),
     ],
 )
 def test_patterns_against_partly_known_text(pattern: tuple[object, ...], text: tuple[object, ...], answer: bool | None) -> None:
     assert matches(pattern, text) is answer
 
 
+TOKENS = st.sampled_from(("a", "b", A, B, UNKNOWN))
+FILLED: list[Mapping[object, str]] = [{A: a, B: b} for a, b in (("a", "b"), ("b", "a"), ("cc", "dd"))]
+
+
+def filled(parts: list[object], named: Mapping[object, str]) -> list[str]:
+    """The texts that some parts may be."""
+    choices = [("", "a", "bb") if part is UNKNOWN else (named.get(part, part),) for part in parts]
+    return ["".join(map(str, chosen)) for chosen in product(*choices)]
+
+
+@given(st.lists(TOKENS | st.sampled_from("*?"), max_size=5), st.lists(TOKENS, max_size=5))
+def test_answers_hold_for_every_text_of_the_parts(pattern: list[object], text: list[object]) -> None:
+    answer = matches(pattern, text)
+    pairs = [pair for named in FILLED for pair in product(filled(pattern, named), filled(text, named))]
+    # What a part stands for is no wildcard, and none of these texts has one.
+    found = {fnmatchcase(whole, mask) for mask, whole in pairs}
+    assert answer is None or found == {answer}
+
+
 @pytest.mark.parametrize(
-    ("given", "items"),
+    ("value", "items"),
     [
         (A, (A,)),
         (Text((A, ", ", B)), (A, B)),
@@ -159,7 +186,7 @@ def test_patterns_against_partly_known_text(pattern: tuple[object, ...], text: t
         ((A, B), (A, B)),
     ],
 )
-def test_a_text_with_commas_is_a_list_where_a_parameter_takes_one(given: Value, items: Value) -> None:
+def test_a_text_with_commas_is_a_list_where_a_parameter_takes_one(value: Value, items: Value) -> None:
     for kind in ("CommaDelimitedList", "List<AWS::EC2::Subnet::Id>"):
-        assert parameter_value({"Type": kind}, given) == items
+        assert parameter_value({"Type": kind}, value) == items
     assert parameter_value({"Type": "CommaDelimitedList"}, Text((A, UNKNOWN))) is UNKNOWN
