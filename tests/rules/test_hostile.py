@@ -147,10 +147,13 @@ resource = st.fixed_dictionaries(
     {"Type": st.sampled_from(TYPES) | data},
     optional={"Properties": properties, "DependsOn": data, "Condition": data, "DeletionPolicy": data, "Metadata": data},
 )
-section = st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=3), data, max_size=4) | data
+section = st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=3), data, max_size=4)
 template = st.fixed_dictionaries(
     {"Resources": st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=3), resource, max_size=6)},
-    optional=dict.fromkeys(("Parameters", "Mappings", "Conditions", "Outputs", "Transform", "Metadata"), section),
+    optional={
+        **dict.fromkeys(("Parameters", "Mappings", "Conditions", "Outputs", "Rules"), section),
+        **dict.fromkeys(("Transform", "Metadata", "Description"), section | data),
+    },
 )
 
 
