@@ -29,6 +29,8 @@ from hyperpod_constructs.templates.values import (
 
 Context = Mapping[str, Value]
 """The keys of a call, in lower case, with their values: `ABSENT` for a key that the call surely lacks. Other keys are not known."""
+ENCRYPTION_CONTEXT = "kms:encryptioncontext:"
+"""The beginning of the keys with the pairs of an encryption context; as a key of its own it says that a call has no other pairs."""
 _Test = Callable[[Value, Value], bool | None]
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _LITERAL = ("*", "?", "$")
@@ -63,13 +65,20 @@ def _piece(piece: str, index: int, context: Context) -> tuple[Part, ...]:
     return parts_of(context.get(piece.partition(",")[0].strip().lower(), UNKNOWN))
 
 
+def value_of(key: str, context: Context) -> Value:
+    """The value of a key in a context: `ABSENT` if the call surely lacks it, unknown if that is not known."""
+    lowered = key.lower()
+    lacking = lowered.startswith(ENCRYPTION_CONTEXT) and ENCRYPTION_CONTEXT in context
+    return context.get(lowered, ABSENT if lacking else UNKNOWN)
+
+
 def _of_operator(operator: str, keys: Value, context: Context) -> Iterator[bool | None]:
     if not isinstance(keys, Mapping):
         yield None
         return
     for key, expected in keys.items():
         values = expected if isinstance(expected, tuple) else (expected,)
-        yield _holds(operator, context.get(key.lower(), UNKNOWN), [substituted(value, context) for value in values])
+        yield _holds(operator, value_of(key, context), [substituted(value, context) for value in values])
 
 
 def _holds(operator: str, actual: Value, expected: list[Value]) -> bool | None:

@@ -28,6 +28,7 @@ from hyperpod_constructs.analysis.call_contexts import (
 from hyperpod_constructs.analysis.clusters import Cluster, Group, quoted
 from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.contexts import OF_OWNER, having
+from hyperpod_constructs.analysis.encryption_contexts import OF_VOLUMES, encryption_of
 from hyperpod_constructs.analysis.grants import grants_of
 from hyperpod_constructs.analysis.iam import ROLE, RoleFacts, role_facts
 from hyperpod_constructs.analysis.kubernetes import EksCluster, cni_has_own_role, eks_clusters, joined
@@ -190,7 +191,8 @@ def _calls(user: str, known: RoleFacts, task: Task, used: Used) -> Iterator[Need
     for action in task.actions:
         network, endpoint = (from_outside(), None) if task.by_service else from_nodes(used.groups, action)
         via = through(used.through, known.role) if used.through else {}
-        context = having((of_caller(known.role), task.context, {} if via else network, via))
+        pairs = OF_VOLUMES if task.on is Place.KEYS_OF_VOLUMES else encryption_of(used.through, used.encrypted)
+        context = having((of_caller(known.role), task.context, {} if via else network, via, pairs))
         yield Need(user, known, task, Call(action, used.arn, context), used.groups, endpoint)
 
 
@@ -219,7 +221,7 @@ def _of_karpenter(role: Resource, cluster: Cluster) -> Iterator[Need]:
     }
     user = f"the cluster role of {cluster.resource.logical_id}"
     for task in facts.KARPENTER:
-        via = through("sagemaker", role) if task.by_service else {}
+        via = {**through("sagemaker", role), **OF_VOLUMES} if task.by_service else {}
         for arn in places[task.on]:
             yield from _simple(user, role, replace(task, context={**via, **task.context}), arn)
 
@@ -385,7 +387,8 @@ def _granted(role: Resource) -> Iterator[Need]:
 
 def _of_keys(user: str, known: RoleFacts, use: str, key: Resource, target: Resource, *, tested: bool = False) -> Iterator[Need]:
     """The needs of the key of a resource, which its service uses for the caller."""
-    context = having((of_caller(known.role), through(use.partition(":")[0], known.role)))
+    service = use.partition(":")[0]
+    context = having((of_caller(known.role), through(service, known.role), encryption_of(service, target)))
     task = replace(_task(f"use {key.logical_id}, the key of {target.logical_id}"), fatal=tested)
     for action in facts.OF_ENCRYPTED.get(use, ()):
         yield Need(user, known, task, Call(action, Reference(key, "Arn"), context), origin=Origin.ENCRYPTION)

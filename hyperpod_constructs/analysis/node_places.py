@@ -43,6 +43,8 @@ class Used(NamedTuple):
     groups: tuple[Group, ...]
     through: str = ""
     """The service that makes the call for the nodes, as in `kms:ViaService`."""
+    encrypted: Resource | None = None
+    """What that service encrypts with the key."""
 
 
 def used_by(use: RoleUse) -> Iterator[Used]:
@@ -109,9 +111,10 @@ def _scripts(use: RoleUse) -> Iterator[Used]:
         bucket, objects = arns
         yield Used(Place.SCRIPTS, objects, groups)
         yield Used(Place.BUCKET_OF_SCRIPTS, bucket, groups)
-        key = key_of(bucket_at(use.cluster.template.model, bucket))
+        found = bucket_at(use.cluster.template.model, bucket)
+        key = key_of(found)
         if key is not None:
-            yield Used(Place.KEYS_TO_READ, Reference(key, "Arn"), groups, "s3")
+            yield Used(Place.KEYS_TO_READ, Reference(key, "Arn"), groups, "s3", found)
 
 
 def bucket_at(model: Model, arn: Value) -> Resource | None:
@@ -155,7 +158,7 @@ def _password(use: RoleUse) -> Iterator[Used]:
     yield Used(Place.PASSWORD, arn, groups)
     key = key_of(secret_of(arn)) or key_of_managed_secret(resource_of(arn, *DATABASES))
     if key is not None:
-        yield Used(Place.KEYS_TO_READ, Reference(key, "Arn"), groups, "secretsmanager")
+        yield Used(Place.KEYS_TO_READ, Reference(key, "Arn"), groups, "secretsmanager", secret_of(arn))
 
 
 def key_of_managed_secret(database: Resource | None) -> Resource | None:

@@ -14,6 +14,7 @@ from functools import cached_property
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.arns import Arn, arn_matches, bucket_arn
 from hyperpod_constructs.analysis.policy_document import Call, Layer, Statement, layer_of, listed
+from hyperpod_constructs.facts.policies import SESSIONS
 from hyperpod_constructs.templates.globs import matches
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import (
@@ -51,6 +52,8 @@ _OWN: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "sts": (_ROLE, ("AssumeRolePolicyDocument",)),
 }
 """Policies that are properties of what they are for, by service."""
+_DEMANDING = ("stringequals", "stringlike")
+"""Operators that hold only for a key that is there."""
 _KEYS = {
     "AWS::Kinesis::Stream": ("StreamEncryption", "KeyId"),
     "AWS::SNS::Topic": ("KmsMasterKeyId",),
@@ -173,12 +176,26 @@ def names_role(statement: Statement, role: Resource, *, of_account: bool) -> boo
 
     :param of_account: whether the account's root stands for all its roles.
     """
+    if _is_for_service(statement):
+        return False
     if "NotPrincipal" in statement.raw:
         others = listed(at(statement.raw, "NotPrincipal", "AWS"))
         named = any_of(_is_role(one, role, of_account=True) for one in others)
         return True if named is False else None
     principals = statement.principals("AWS")
     return None if principals is None else any_of(_is_role(one, role, of_account=of_account) for one in principals)
+
+
+def _is_for_service(statement: Statement) -> bool:
+    """Whether a statement asks for the sessions of a role that only a service of AWS has."""
+    conditions = at(statement.raw, "Condition")
+    asked = [
+        as_str(value)
+        for operator, keys in (conditions.items() if isinstance(conditions, Mapping) else ())
+        for key, values in (keys.items() if isinstance(keys, Mapping) and operator.lower() in _DEMANDING else ())
+        for value in (listed(values) if key.lower() == "aws:userid" else ())
+    ]
+    return bool(asked) and all(one in SESSIONS for one in asked)
 
 
 def _is_role(principal: Value, role: Resource, *, of_account: bool) -> bool | None:

@@ -6,13 +6,14 @@ Sources: https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-servic
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.answers import all_of, any_of
-from hyperpod_constructs.analysis.conditions import Context
+from hyperpod_constructs.analysis.conditions import ENCRYPTION_CONTEXT, Context
 from hyperpod_constructs.analysis.contexts import OF_SERVICE
 from hyperpod_constructs.analysis.deliveries import Caller, deliveries
+from hyperpod_constructs.analysis.encryption_contexts import has_bucket_key
 from hyperpod_constructs.analysis.links import links
 from hyperpod_constructs.analysis.node_places import arn_at
 from hyperpod_constructs.analysis.paths import place_in
@@ -32,11 +33,10 @@ from hyperpod_constructs.facts.policies import (
 )
 from hyperpod_constructs.facts.senders import RECEIVERS
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_bool, as_items, as_str, at, joined, parts_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, as_str, at, joined, parts_of
 
 _LAUNCH_TEMPLATE, _KEYS_OF_DISKS = "AWS::EC2::LaunchTemplate", "LaunchTemplateData/BlockDeviceMappings/*/Ebs/KmsKeyId"
 _GRANTS: Context = {"aws:principalarn": UNKNOWN, "kms:grantisforawsresource": "true"}
-_ENCRYPTION_CONTEXT = "kms:encryptioncontext:"
 _RULES = ("BucketEncryption", "ServerSideEncryptionConfiguration")
 _DEFAULT = "ServerSideEncryptionByDefault"
 
@@ -131,8 +131,7 @@ def _of_links(model: Model) -> Iterator[KeyUse]:
         key, region = key_of(link.bucket), region_of(link.resource)
         if key is not None:
             via: Value = f"s3.{region}.amazonaws.com" if region else UNKNOWN
-            of_bucket = as_bool(at((as_items(link.bucket.get(*_RULES)) or (ABSENT,))[0], "BucketKeyEnabled")) is True
-            encrypted = {"kms:encryptioncontext:aws:s3:arn": link.arns[0] if of_bucket else link.arns[1]}
+            encrypted = {"kms:encryptioncontext:aws:s3:arn": link.arns[0] if has_bucket_key(link.bucket) else link.arns[1]}
             context = {**link.context, **encrypted, "kms:viaservice": via, "kms:calleraccount": link.resource.template.owner}
             chosen = ((link.bucket, (*_of_bucket(link.bucket)[0], "KMSMasterKeyID")),)
             may = EXPORTS_MAY if link.exports else LINKS_MAY
@@ -154,7 +153,7 @@ def _lacking(key: Resource, caller: Caller, actions: Sequence[str], context: Con
     if not layer.complete and key.get("KeyPolicy") is not ABSENT:
         return []
     allowing = [one for one in layer.statements if one.effect != "Deny"]
-    known = {one: value for one, value in OF_SERVICE.items() if one != "sts:externalid"} | _closed(context, allowing)
+    known = {one: value for one, value in OF_SERVICE.items() if one != "sts:externalid"} | {**_closed(context)}
     return [
         action
         for action in actions
@@ -162,13 +161,9 @@ def _lacking(key: Resource, caller: Caller, actions: Sequence[str], context: Con
     ]
 
 
-def _closed(context: Context, statements: Sequence[Statement]) -> dict[str, Value]:
+def _closed(context: Context) -> Context:
     """A context in which calls have no other pairs of an encryption context, where one of it is known."""
-    if not any(key.startswith(_ENCRYPTION_CONTEXT) for key in context):
-        return dict(context)
-    operators = [one for statement in statements for _, one in place_in(statement.raw, "Condition/*")]
-    asked = {key.lower() for one in operators if isinstance(one, Mapping) for key in one}
-    return {**{key: ABSENT for key in asked if key.startswith(_ENCRYPTION_CONTEXT)}, **context}
+    return {ENCRYPTION_CONTEXT: ABSENT, **context} if any(key.startswith(ENCRYPTION_CONTEXT) for key in context) else context
 
 
 def _names(statement: Statement, caller: Caller) -> bool | None:

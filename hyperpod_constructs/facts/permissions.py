@@ -304,3 +304,19 @@ https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html,
 https://docs.aws.amazon.com/streams/latest/dev/permissions-user-key-KMS.html and
 https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html
 """
+
+CONTEXTS: Mapping[str, str] = {
+    "kinesis": "aws:kinesis:arn",
+    "s3": "aws:s3:arn",
+    "secretsmanager": "secretarn",
+    "sns": "aws:sns:topicarn",
+    "sqs": "aws:sqs:arn",
+}
+"""The name of the pair, in small letters, that a service gives as the encryption context: its value is the ARN of what it encrypts.
+
+Sources: https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html,
+https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html,
+https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html,
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-key-management.html and
+https://docs.aws.amazon.com/streams/latest/dev/permissions-user-key-KMS.html (as of 2026-11-29)
+"""

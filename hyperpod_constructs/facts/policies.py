@@ -210,6 +210,12 @@ KEY_USERS: Mapping[str, KeyUser] = {
 }
 """Such services by the type of the resource."""
 
+SESSIONS = frozenset(("*:FSx",))
+"""The ends of `aws:userid` in sessions of roles that only services have: Lustre uses the keys of linked buckets as such a one.
+
+Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/s3-server-side-encryption-support.html (as of 2026-11-29)
+"""
+
 LINKS, LINKS_PATH = "AWSServiceRoleForFSxS3Access", "aws-service-role/s3.data-source.lustre.fsx.amazonaws.com"
 LINKS_MAY, EXPORTS_MAY = ("kms:Decrypt",), ("kms:Decrypt", "kms:GenerateDataKey")
 EXPORTED = (("S3", "AutoExportPolicy"), ("LustreConfiguration", "ExportPath"))
