@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.arns import bucket_arn, s3_uri_arns
-from hyperpod_constructs.analysis.clusters import Group, given
+from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.database import DATABASES, secret_of
 from hyperpod_constructs.analysis.kubernetes import cni_has_own_role, eks_of
 from hyperpod_constructs.analysis.node_roles import RoleUse
@@ -31,6 +31,7 @@ from hyperpod_constructs.templates.values import (
 )
 
 BUCKET = "AWS::S3::Bucket"
+_COMPOSITE = "AWS::CloudWatch::CompositeAlarm"
 _ROLLBACK = ("ScheduledUpdateConfig", "DeploymentConfig", "AutoRollbackConfiguration")
 
 
@@ -54,9 +55,10 @@ def used_by(use: RoleUse) -> Iterator[Used]:
     yield from _network(use)
     yield from _password(use)
     yield from _volume_keys(use.groups)
-    for place, groups in _conditional(use).items():
-        if groups:
-            yield Used(place, "*", groups)
+    yield from _alarms(use)
+    mounting = tuple(group for group in use.groups if _mounts_efa(group))
+    if mounting:
+        yield Used(Place.EFA_OF_LUSTRE, "*", mounting)
     if use.groups[0].cluster.on_eks:
         yield from _kubernetes(use)
 
@@ -179,12 +181,16 @@ def keys_of_volumes(groups: Sequence[Group]) -> dict[Resource, None]:
     return dict.fromkeys(key for key in found if key is not None)
 
 
-def _conditional(use: RoleUse) -> dict[Place, tuple[Group, ...]]:
-    """The groups for which a feature is on, by its place."""
-    return {
-        Place.ALARMS: tuple(group for group in use.groups if given(group.get(*_ROLLBACK))),
-        Place.EFA_OF_LUSTRE: tuple(group for group in use.groups if _mounts_efa(group)),
-    }
+def _alarms(use: RoleUse) -> Iterator[Used]:
+    """The alarms of updates, by their names; to look at a composite one takes the permission on all."""
+    for alarms, groups in _by_value(use.groups, *_ROLLBACK):
+        for name in dict.fromkeys(at(alarm, "AlarmName") for alarm in as_items(alarms) or ()):
+            composite = resource_of(name, _COMPOSITE) is not None
+            yield Used(Place.ALARMS, "*" if composite else _alarm_arn(use.cluster, name), groups)
+
+
+def _alarm_arn(cluster: Resource, name: Value) -> Value:
+    return arn_at(cluster, "cloudwatch", joined(["alarm:", *parts_of(name)]))
 
 
 def _mounts_efa(group: Group) -> bool:

@@ -33,7 +33,7 @@ class Place(Enum):
     PASSWORD = "the secret of the accounting database"
     KEYS_TO_READ = "the keys of scripts and passwords"
     KEYS_OF_VOLUMES = "the keys of volumes"
-    ALARMS = "all resources, for alarms that roll an update back"
+    ALARMS = "the alarms that roll an update back"
     EFA_OF_LUSTRE = "all resources, for mounts of a file system with EFA"
     REGISTRIES = "all resources, for nodes that pull images"
     IMAGES = "the images that nodes pull, in accounts of AWS and others"
