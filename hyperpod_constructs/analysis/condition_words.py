@@ -11,11 +11,12 @@ from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.arn_fields import wrong_form
 from hyperpod_constructs.analysis.condition_kinds import given_for
 from hyperpod_constructs.analysis.conditions import Context, holds, taken_apart
-from hyperpod_constructs.analysis.contexts import OF_ROLE, OF_SERVICE
+from hyperpod_constructs.analysis.contexts import OF_ANY_ROLE, OF_ROLE, OF_SERVICE
 from hyperpod_constructs.analysis.documents import Written
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.policy_document import Statement, listed, statements_of
 from hyperpod_constructs.analysis.trust import is_assumed_by
+from hyperpod_constructs.analysis.turned_conditions import turned
 from hyperpod_constructs.facts.condition_keys import (
     ACCOUNT,
     ALWAYS,
@@ -72,6 +73,7 @@ def idle_conditions(statement: Statement, caller: Context | None = None) -> Iter
     for operator, keys in conditions.items() if isinstance(conditions, Mapping) else ():
         for name, value in keys.items() if isinstance(keys, Mapping) else ():
             words = _words(statement, operator, name, value)
+            words = words or turned(statement, operator, name)
             if words is None and _is_whole(conditions) and _denies_all(statement, operator, name, value):
                 words = f"{name} {shown(value)} denies all calls over TLS, and others are denied anyway"
             if words is None and caller and statement.effect == "Allow" and holds({operator: {name: value}}, caller) is False:
@@ -93,12 +95,14 @@ def _denies_all(statement: Statement, operator: str, name: str, value: Value) ->
 
 
 def caller_of(one: Written) -> Context | None:
-    """What is known of all calls that a statement is for: those of services, or of roles that only services assume."""
+    """What is known of all calls that a statement is for: those of services, of roles, or of roles that only services assume."""
     if one.kind is Kind.RESOURCE:
         return OF_SERVICE if _is_of_services(one.statement) else _OF_MOUNTS if one.resource.type == _FILE_SYSTEM else None
     roles = holders(one.resource) if one.kind is Kind.IDENTITY else None
     trusts = [statement for role in roles or () for statement in statements_of(role.get("AssumeRolePolicyDocument")) or ()]
-    return {**OF_ROLE, **_tags(one.statement, roles or ())} if trusts and all(map(_is_of_services, trusts)) else None
+    if trusts and all(map(_is_of_services, trusts)):
+        return {**OF_ROLE, **_tags(one.statement, roles or ())}
+    return OF_ANY_ROLE if roles else None
 
 
 def _tags(statement: Statement, roles: Sequence[Resource]) -> Context:

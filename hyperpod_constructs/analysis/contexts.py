@@ -34,10 +34,13 @@ OF_SERVICE: Context = {
 }
 """The keys when a service calls as itself, as when it assumes a role; it may name itself by `aws:SourceArn`."""
 
+OF_ANY_ROLE: Context = {"aws:principaltype": "AssumedRole", "aws:username": ABSENT}
+"""The keys of a call of a role, whoever has assumed it: only users have a name."""
+
 OF_ROLE: Context = {
     **dict.fromkeys(OF_PEOPLE, ABSENT),
+    **OF_ANY_ROLE,
     "aws:principalisawsservice": "false",
-    "aws:principaltype": "AssumedRole",
     "aws:securetransport": "true",
     "aws:sourceaccount": ABSENT,
     "aws:sourcearn": ABSENT,

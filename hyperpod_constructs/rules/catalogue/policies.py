@@ -12,6 +12,8 @@ from hyperpod_constructs.analysis.condition_words import caller_of, idle_conditi
 from hyperpod_constructs.analysis.documents import Written, documents, idle_words, of_others, refused_words, repeated_sids, written
 from hyperpod_constructs.analysis.half_buckets import half_buckets
 from hyperpod_constructs.analysis.iam import ROLE, aws_managed_name
+from hyperpod_constructs.analysis.joint_conditions import joint_conditions
+from hyperpod_constructs.analysis.missing_variables import missing_variables
 from hyperpod_constructs.analysis.open_policies import denies_everything, is_open, locks_out, open_permissions, open_statements
 from hyperpod_constructs.analysis.resource_policies import BUCKET_POLICY
 from hyperpod_constructs.analysis.schema.violation import nearest
@@ -64,15 +66,21 @@ def statements_do_something(one: Written) -> Iterator[Hit]:
 @warning(
     "HP-POL-006",
     on=written,
-    title="conditions are of keys that the calls have",
-    why="IAM takes the condition without a word: it never holds, and the statement allows or denies nothing",
+    title="conditions and variables are of keys that the calls have",
+    why="IAM takes the condition without a word: it never holds, or for others than those who are meant",
     fix="write the key as AWS spells it, an operator of its type, StringLike or ArnLike for wildcards, and statements of their own "
-    "for actions without the key",
+    "for actions without the key; aws:userid in the place of aws:username for roles",
     allowed="keys of the service authorization reference that the actions of the statement have",
     source=f"{_IAM}reference_policies_condition-keys.html",
 )
 def conditions_can_hold(one: Written) -> Iterator[Hit]:
-    found = (*mistaken_pseudo_parameters(one), *idle_conditions(one.statement, caller_of(one)))
+    caller = caller_of(one)
+    found = (
+        *mistaken_pseudo_parameters(one),
+        *idle_conditions(one.statement, caller),
+        *joint_conditions(one.statement),
+        *missing_variables(one.statement, caller or {}),
+    )
     for place, words in {place: words for words, place in found}.items():
         yield hit(one.resource, words, *one.path, *place)
 
