@@ -36,6 +36,7 @@ _WITH_SERVICE = 4
 _WILD, _ANY = re.compile(r"[*?\0\1]"), re.compile(r"[*?\0]")
 _ENDPOINT = "AWS::EC2::VPCEndpoint"
 _OF_OBJECTS, _POINT_OBJECT = ("AWS::S3::AccessPoint", "AWS::S3::BucketPolicy"), "accesspointobject"
+_OBJECTS = "object/"
 _OF_STREAMS = ("logs", "log-stream")
 _SID = re.compile(r"[A-Za-z0-9]*")
 _WITH_GRAMMAR = frozenset(
@@ -390,13 +391,20 @@ def _is_of_type(service: str, type_: str, begin: str, place: str, last: str) -> 
         return False
     if service == "s3" and not begin:
         return ("/" not in last) if type_ == "bucket" else "/" in last or _ANY.search(last) is not None
-    if service == "s3" and (not place or (type_ == _POINT_OBJECT and "/object/" not in last and not _ANY.search(last))):
+    if service == "s3" and (not place or (type_ == _POINT_OBJECT and not _is_below_point(last))):
         return False
     if (service, type_) == _OF_STREAMS and ":log-stream:" not in last and not last.endswith(":") and not _ANY.search(last):
         return False
     if (service, begin) in FLAT and last.startswith(begin) and "/" in last[len(begin) :]:
         return False
     return literal.startswith(begin) or (literal != last and begin.startswith(literal))
+
+
+def _is_below_point(last: str) -> bool:
+    """Whether the last field of an ARN may be that of objects of an access point, which lie under `object/`."""
+    point, _, key = last.removeprefix("accesspoint/").partition("/")
+    begin = _ANY.split(key)[0]
+    return _ANY.search(point) is not None or begin.startswith(_OBJECTS) or (begin != key and _OBJECTS.startswith(begin))
 
 
 def repeated_sids(statements: Sequence[Value]) -> Iterator[tuple[int, str]]:

@@ -6,7 +6,7 @@ from hyperpod_constructs.analysis.arns import bucket_arn
 from hyperpod_constructs.analysis.conditions import ENCRYPTION_CONTEXT, Context
 from hyperpod_constructs.facts.permissions import CONTEXTS
 from hyperpod_constructs.templates.model import Resource
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_bool, as_items, at, joined
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_bool, as_items, at, joined, parts_of
 
 OF_VOLUMES: Context = {ENCRYPTION_CONTEXT: ABSENT}
 """What HyperPod passes with the keys of volumes: no pairs.
@@ -30,7 +30,7 @@ def _encrypted(service: str, target: Resource) -> Value:
     if service != "s3":
         return Reference(target, "Arn") if service in ("kinesis", "sqs") else Reference(target)
     arn = bucket_arn(Reference(target))
-    return arn if has_bucket_key(target) else joined([arn, "/", UNKNOWN])
+    return arn if has_bucket_key(target) else joined([*parts_of(arn), "/", UNKNOWN])
 
 
 def has_bucket_key(bucket: Resource) -> bool:

@@ -12,6 +12,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs.analysis.access_points import point_uses
 from hyperpod_constructs.analysis.addons import Addon, addons
 from hyperpod_constructs.analysis.api_calls import api_called
 from hyperpod_constructs.analysis.arns import bucket_arn
@@ -36,7 +37,7 @@ from hyperpod_constructs.analysis.networks import Subnet
 from hyperpod_constructs.analysis.node_places import BUCKET, Used, arn_at, keys_of_volumes, used_by, used_by_any
 from hyperpod_constructs.analysis.node_roles import RoleUse, cluster_roles, meant_for_nodes, role_uses
 from hyperpod_constructs.analysis.policy_document import Call, Statement
-from hyperpod_constructs.analysis.refusals import Cause, Refusal, refusal
+from hyperpod_constructs.analysis.refusals import Cause, Refusal, denial_of_resource, refusal
 from hyperpod_constructs.analysis.resource_policies import key_of
 from hyperpod_constructs.analysis.role_calls import Called, called
 from hyperpod_constructs.analysis.session_calls import session_calls
@@ -62,6 +63,7 @@ class Origin(Enum):
 
     FEATURE = "a feature"
     GRANT = "the role's own policies: a mistake then is what denies it, or the policy of another resource"
+    POINT = "what the role's own policies allow through an access point: a mistake then is what denies it there"
     ENCRYPTION = "the encryption of what the role's own policies name"
 
 
@@ -83,6 +85,8 @@ class Need(NamedTuple):
         if self.task.on is Place.INSTANCES_ELSEWHERE:
             may = self.facts.may_elsewhere(self.call.action, "instance")
             return None if may else Refusal(self.call, Cause.MISSING, self.facts.role)
+        if self.origin is Origin.POINT:
+            return denial_of_resource(self.facts, self.call)
         found = refusal(self.facts, self.call, self.endpoint)
         own = found is not None and found.place is self.facts.role and (found.cause is Cause.MISSING or bool(found.path))
         return None if self.origin is Origin.GRANT and own else found
@@ -383,6 +387,19 @@ def _granted(role: Resource) -> Iterator[Need]:
         key = grant.key
         if key is not None:
             yield from _of_keys(user, known, grant.action, key, grant.target)
+    yield from _through_points(user, known, subnets)
+
+
+def _through_points(user: str, known: RoleFacts, subnets: Sequence[Subnet | None]) -> Iterator[Need]:
+    """What the policies of a role allow through access points, and on the keys of their buckets."""
+    for use in point_uses(known):
+        task, (network, _) = _task(f"use {use.bucket.logical_id} through {use.point.logical_id}"), from_subnets(subnets, use.action)
+        owner = dict.fromkeys(OF_OWNER, use.bucket.template.owner)
+        context = having((of_caller(known.role), network, owner, use.context))
+        yield from (Need(user, known, task, Call(use.action, arn, context), origin=Origin.POINT) for arn in use.arns)
+        key = key_of(use.bucket)
+        if key is not None:
+            yield from _of_keys(user, known, use.action, key, use.bucket)
 
 
 def _of_keys(user: str, known: RoleFacts, use: str, key: Resource, target: Resource, *, tested: bool = False) -> Iterator[Need]:

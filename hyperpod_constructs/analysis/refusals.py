@@ -42,6 +42,12 @@ def refusal(facts: RoleFacts, call: Call, endpoint: Resource | None = None) -> R
     return next(_refusals(facts, call, endpoint), None)
 
 
+def denial_of_resource(facts: RoleFacts, call: Call) -> Refusal | None:
+    """The refusal of a call by a policy of what is called, which surely denies it; the role's own policies are not asked."""
+    denying = (policy for policy in policies_on(facts.role, call) if policy.denies(facts.role, call))
+    return next((Refusal(call, Cause.DENIED, policy.resource, policy.path) for policy in denying), None)
+
+
 def _refusals(facts: RoleFacts, call: Call, endpoint: Resource | None) -> Iterator[Refusal]:
     role, boundary, limit = facts.role, facts.boundary, facts.boundary_policy or facts.role
     at_limit = ("PolicyDocument",) if facts.boundary_policy else ("PermissionsBoundary",)

@@ -16,7 +16,7 @@ from hyperpod_constructs.analysis.arns import Arn, arn_matches, bucket_arn
 from hyperpod_constructs.analysis.policy_document import Call, Layer, Statement, layer_of, listed
 from hyperpod_constructs.facts.policies import SESSIONS
 from hyperpod_constructs.templates.globs import matches
-from hyperpod_constructs.templates.model import Resource, resource_of
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import (
     ABSENT,
     Account,
@@ -26,12 +26,13 @@ from hyperpod_constructs.templates.values import (
     as_items,
     as_str,
     at,
+    joined,
     of_alternatives,
     parts_of,
 )
 
 KEY, _ALIAS = "AWS::KMS::Key", "AWS::KMS::Alias"
-BUCKET_POLICY = "AWS::S3::BucketPolicy"
+ACCESS_POINT, BUCKET_POLICY = "AWS::S3::AccessPoint", "AWS::S3::BucketPolicy"
 _ROLE = "AWS::IAM::Role"
 SECRET_POLICY = "AWS::SecretsManager::ResourcePolicy"
 _SEPARATE: Mapping[str, tuple[tuple[str, str, str], ...]] = {
@@ -124,6 +125,7 @@ def policies_on(role: Resource, call: Call) -> Iterator[ResourcePolicy]:
             of_bucket = any_of(Arn(bucket_arn(name, key)).covers(call.arn) for key in (None, "*"))
             if of_bucket is not False:
                 yield ResourcePolicy(policy, ("PolicyDocument",), sure=bool(of_bucket))
+        yield from _of_points(model, call.arn)
     type_, path = _OWN.get(service, ("", ()))
     called = resource_of(call.resource, type_) if type_ else None
     if called is not None and called.get(*path) is not ABSENT:
@@ -133,6 +135,15 @@ def policies_on(role: Resource, call: Call) -> Iterator[ResourcePolicy]:
             answer = any_of(_is_called(name, call.resource) for name in as_items(policy.get(place)) or (policy.get(place),))
             if answer is not False:
                 yield ResourcePolicy(policy, (document,), sure=bool(answer), whole=True)
+
+
+def _of_points(model: Model, called: Arn) -> Iterator[ResourcePolicy]:
+    """The policies of access points through which objects are called."""
+    for point in model.resources(ACCESS_POINT):
+        arn = Reference(point, "Arn")
+        through = any_of(Arn(one).covers(called) for one in (arn, joined([arn, "/*"])))
+        if through is not False and point.get("Policy") is not ABSENT:
+            yield ResourcePolicy(point, ("Policy",), sure=bool(through))
 
 
 def _is_called(name: Value, called: Value) -> bool | None:
