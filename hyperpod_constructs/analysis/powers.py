@@ -1,5 +1,5 @@
-"""Powers of programs: roles of nodes, pods, functions and jobs by which whoever runs code there administers the account,
-or reaches all of its secrets, buckets, keys, roles or clusters.
+"""Powers of services and people: roles by which a service, or whoever runs code there, administers the account, or reaches all of
+its secrets, buckets, keys, roles or clusters, and roles by which people open shells everywhere.
 
 Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html
 """
@@ -11,12 +11,13 @@ from typing import NamedTuple
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
-from hyperpod_constructs.analysis.iam import RoleFacts, aws_managed_name, covers_every_role, role_facts, statements_of_aws
+from hyperpod_constructs.analysis.iam import ROLE, RoleFacts, aws_managed_name, covers_every_role, role_facts, statements_of_aws
 from hyperpod_constructs.analysis.policy_document import Call, Statement
 from hyperpod_constructs.analysis.trust import Assumption, assumptions
-from hyperpod_constructs.facts.powers import DEPLOYERS, ESCALATING, GIVERS, PROGRAMS, WHOLE, WIDE_POLICIES
+from hyperpod_constructs.analysis.web_identities import trust_of
+from hyperpod_constructs.facts.powers import BUILDERS, DEPLOYERS, ESCALATING, GIVERS, PROGRAMS, SHELLS, WHOLE, WIDE_POLICIES
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import Text, Value, as_items
+from hyperpod_constructs.templates.values import Text, Value, as_items, as_str
 
 
 class Power(NamedTuple):
@@ -34,9 +35,9 @@ class Power(NamedTuple):
 
 
 def powers(model: Model) -> Iterator[Power]:
-    """The policies that make programs administrators."""
-    programs = (one for one in assumptions(model) if one.asked.service in PROGRAMS)
-    for role, given in grouped((one.role, one) for one in programs).items():
+    """The policies that make services administrators which deploy nothing."""
+    services = (one for one in assumptions(model) if one.asked.service not in BUILDERS)
+    for role, given in grouped((one.role, one) for one in services).items():
         yield from _of_role(role_facts(role), given)
 
 
@@ -72,6 +73,23 @@ def reaches(model: Model) -> Iterator[Power]:
         yield from _reaches_of(role_facts(role), users)
 
 
+def shells(model: Model) -> Iterator[Power]:
+    """The policies by which people open shells everywhere; what is allowed by wildcards is for administrators."""
+    for role in model.resources(ROLE):
+        people = any(one.effect == "Allow" and one.principals("AWS") for one in trust_of(role))
+        for policy in role_facts(role).policies if people else ():
+            for index, statement in enumerate(policy.statements):
+                words = [said for action, (said, end) in SHELLS.items() if _names_all(role_facts(role), statement, action, end)]
+                if words:
+                    path = (*policy.path, "Statement", index)
+                    yield Power(policy.resource, path, role, (), f"{enumerated(words)}: the statement allows it")
+
+
+def _names_all(facts: RoleFacts, statement: Statement, action: str, end: str) -> bool:
+    named = any((as_str(one) or "").lower() == action.lower() for one in statement.actions)
+    return named and _is_for_all(statement, end) and _escalates(facts, statement, action)
+
+
 def _reaches_of(facts: RoleFacts, users: tuple[Resource, ...]) -> Iterator[Power]:
     for index, arn in enumerate(as_items(facts.role.get("ManagedPolicyArns")) or ()):
         name = aws_managed_name(arn)
@@ -104,4 +122,4 @@ def _is_for_all(statement: Statement, end: str) -> bool:
 
 def _ends(pattern: Value, end: str) -> bool:
     text = pattern if isinstance(pattern, str) else pattern.suffix if isinstance(pattern, Text) else ""
-    return pattern == "*" or text.endswith(end)
+    return pattern == "*" or (bool(end) and text.endswith(end))

@@ -37,6 +37,23 @@ PROGRAMS = frozenset(
 )
 """Services that run code of users, or their tasks, with the roles that they are given."""
 
+BUILDERS = frozenset(
+    (
+        "cloudformation.amazonaws.com",
+        "codebuild.amazonaws.com",
+        "codedeploy.amazonaws.com",
+        "codepipeline.amazonaws.com",
+        "fis.amazonaws.com",
+        "hooks.cloudformation.amazonaws.com",
+        "servicecatalog.amazonaws.com",
+        "ssm.amazonaws.com",
+    )
+)
+"""Services that deploy whatever a template, a pipeline or a runbook says, with the roles that they are given.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-iam-servicerole.html (as of 2026-11-29)
+"""
+
 DEPLOYERS = frozenset(("lambda.amazonaws.com", "states.amazonaws.com"))
 """Those of them whose code may well change single roles: only all of IAM is too much for them.
 
@@ -57,6 +74,20 @@ that is for all of them.
 
 Source: https://docs.aws.amazon.com/wellarchitected/latest/security-pillar/sec_permissions_least_privileges.html and
 https://docs.aws.amazon.com/secretsmanager/latest/userguide/best-practices.html (as of 2026-11-27)
+"""
+
+SHELLS: Mapping[str, tuple[str, str]] = {
+    "ecs:ExecuteCommand": ("open a shell in every container", ":task/*"),
+    "ssm:SendCommand": ("run commands as root on every machine", ":instance/*"),
+    "ssm:StartSession": ("open a shell on every machine, with every document", ""),
+    "sts:AssumeRole": ("take every role", ":role/*"),
+}
+"""Actions by which people become somebody else, where they are named and allowed on all resources of an account: in words, and the
+end of an ARN that is for all of them; without an end it is only `*`.
+
+Sources: https://docs.aws.amazon.com/systems-manager/latest/userguide/getting-started-restrict-access-quickstart.html,
+https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-exec.html and
+https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html (as of 2026-11-29)
 """
 
 GIVERS = frozenset(("AWS::EKS::PodIdentityAssociation", "AWS::IAM::InstanceProfile", "AWS::SageMaker::Cluster"))

@@ -13,7 +13,7 @@ from hyperpod_constructs.analysis.kubernetes import eks_clusters
 from hyperpod_constructs.analysis.needs import needs_of
 from hyperpod_constructs.analysis.node_roles import RoleUse, role_uses
 from hyperpod_constructs.analysis.policy_document import statements_of
-from hyperpod_constructs.analysis.powers import powers, reaches
+from hyperpod_constructs.analysis.powers import powers, reaches, shells
 from hyperpod_constructs.analysis.trust import Assumption, assumptions
 from hyperpod_constructs.rules.finding import Hit, Level, hit
 from hyperpod_constructs.rules.rule import ORDER, error, rule, warning
@@ -147,9 +147,9 @@ def passed_roles_are_named(policy: Policy) -> Iterator[Hit]:
 
 @warning(
     "HP-ROL-007",
-    title="the roles of nodes, pods, functions and jobs do not administer the account",
-    why="whoever runs code there can give himself every permission, and change or delete everything in the account",
-    fix="allow the single actions that the code takes, on the ARNs of its resources",
+    title="the roles of services do not administer the account",
+    why="whoever runs code there, or works with the service, can change or delete everything in the account",
+    fix="allow the single actions that the service or its code takes, on the ARNs of its resources",
     allowed="actions and resources by name; a permissions boundary without IAM",
     source="https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html#grant-least-privilege",
     silences=("HP-ROL-006",),
@@ -162,9 +162,9 @@ def programs_are_no_administrators(model: Model) -> Iterator[Hit]:
 
 @warning(
     "HP-ROL-008",
-    title="the roles of nodes and pods reach single secrets, buckets, keys, roles and clusters",
-    why="everybody who has a shell or a job there has it too: the secrets, the data and the clusters of all others in the account",
-    fix="name the ARNs of what the jobs use, or add a condition on a tag",
+    title="the roles of nodes, pods and people reach single machines, secrets, buckets, keys, roles and clusters",
+    why="everybody who has the role, a shell or a job there has it too: the secrets, the data and the machines of all others",
+    fix="name the ARNs of what they use, or add a condition on a tag",
     allowed="resources by name or prefix, or a condition",
     source="https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html#grant-least-privilege",
 )
@@ -172,3 +172,4 @@ def users_reach_single_resources(model: Model) -> Iterator[Hit]:
     for one in reaches(model):
         users = enumerated(user.logical_id for user in one.users)
         yield hit(one.resource, f"the role of {users} may {one.words}", *one.path)
+    yield from (hit(one.resource, f"the role {one.role.logical_id} may {one.words}", *one.path) for one in shells(model))
