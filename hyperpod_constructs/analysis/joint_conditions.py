@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs._support.grouping import grouped
-from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.conditions import holds, taken_apart
 from hyperpod_constructs.analysis.policy_document import Statement, listed
 from hyperpod_constructs.templates.values import ABSENT, Value, as_float, as_str, at
@@ -47,10 +46,10 @@ def _words(key: str, operators: list[tuple[str, str]], conditions: Value) -> str
     if not _are_listed(given):
         return None
     if set(answers) == {False}:
-        return f"no value of {name} fits {enumerated(given)}"
+        return f"no value of {name} fits {' and '.join(given)}"
     missing = next((operator for operator, value in given.items() if _is_for_missing(operator, value)), None)
     others = [operator for operator in given if operator != missing]
-    return None if missing is None else f"{missing} holds only without {name}, so that {enumerated(others)} decides nothing"
+    return None if missing is None else f"{missing} holds only without {name}, so that {' and '.join(others)} decides nothing"
 
 
 def _is_for_missing(operator: str, value: Value) -> bool:
@@ -75,4 +74,5 @@ def _tried(given: Mapping[str, Value]) -> Iterator[Value]:
         for one in listed(value) if taken_apart(operator)[0] != "null" else ():
             number = as_float(one) if _compares(taken_apart(operator)[0]) else None
             yield from (one,) if number is None else (str(number - 0.5), str(number), str(number + 0.5))
-    yield _OTHER
+    if not all(_compares(taken_apart(operator)[0]) for operator in given):
+        yield _OTHER

@@ -68,10 +68,12 @@ def check(
 
     def find_new(deployed: Model) -> list[Finding]:
         hits = _audible(chosen, deployed, [], accepted)
-        return [] if _places(hits) <= places else find(deployed, hits)
+        found = [] if _places(hits) <= places else find(deployed, hits)
+        return [one for one in found if (one.rule, one.template, one.resource) not in covered]
 
     heard = _audible(chosen, model, failures, accepted)
     places, here = _places(heard), find(model, heard)
+    covered = {(one.id, resource.template.name, resource.logical_id) for one, hit, _ in heard for resource in hit.covers}
     found: dict[tuple[str, str, str, str, str], Finding] = {}
     for finding in (*here, *elsewhere(model, here, find_new)):
         found.setdefault((finding.rule, finding.template, finding.resource, finding.path, finding.message), finding)
