@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hyperpod_constructs.analysis.conditions import taken_apart
 from hyperpod_constructs.analysis.policy_document import Statement, listed
-from hyperpod_constructs.templates.values import Value, as_bool, at
+from hyperpod_constructs.templates.values import as_bool, at
 
 _FACTOR, _TLS, _AGE = "aws:multifactorauthpresent", "aws:securetransport", "aws:multifactorauthage"
 _WITHOUT = {_FACTOR: "a second factor", _TLS: "TLS"}

@@ -133,6 +133,34 @@ def test_fails_with_another_value_of_a_parameter(old: str, new: str, words: str)
     assert words in finding.message
 
 
+SHARED_KEY = """
+Parameters:
+  Size: {Type: String, Default: large, AllowedValues: [large, small]}
+Conditions:
+  IsLarge: !Equals [!Ref Size, large]
+Resources:
+  Key:
+    Type: AWS::KMS::Key
+    Properties:
+      EnableKeyRotation: true
+      KeyPolicy:
+        Statement: [{Effect: Allow, Principal: {AWS: !Sub "arn:aws:iam::${AWS::AccountId}:root"}, Action: "kms:*", Resource: "*"}]
+  Audit:
+    Type: AWS::Logs::LogGroup
+    Condition: IsLarge
+    Properties: {LogGroupName: /a/audit, RetentionInDays: 30, KmsKeyId: !GetAtt Key.Arn}
+  Jobs:
+    Type: AWS::Logs::LogGroup
+    Properties: {LogGroupName: /a/jobs, RetentionInDays: 30, KmsKeyId: !GetAtt Key.Arn}
+"""
+
+
+def test_what_a_finding_covers_is_not_said_again_of_another_deployment() -> None:
+    (finding,) = _found(SHARED_KEY)
+    assert (finding.rule, finding.resource) == ("HP-KEY-002", "Audit")
+    assert "for Audit, Jobs" in finding.message
+
+
 def test_fails_with_the_empty_text_that_a_condition_asks_for() -> None:
     (finding,) = _decided('!If [HasKey, !Ref Key, !Ref "AWS::NoValue"]', "!Ref Key")
     assert finding.rule == "HP-SCH-004"

@@ -112,6 +112,12 @@ def with_alarms(template: Template) -> Template:
     return template
 
 
+def alarmed(*resources: str) -> Template:
+    """The role looks at these alarms only, and the alarm of an update is called errors."""
+    template = without(with_alarms(eks()), "cloudwatch:DescribeAlarms")
+    return granted(template, allow("cloudwatch:DescribeAlarms", list(resources)))
+
+
 def with_accounting(template: Template) -> Template:
     template["Resources"]["Secret"] = {"Type": "AWS::SecretsManager::Secret", "Properties": {}}
     database = {"Endpoint": "db.example.com", "SecretArn": {"Ref": "Secret"}}
@@ -215,11 +221,26 @@ MISTAKES: dict[str, tuple[Callable[[], Template], str, Level, str]] = {
         "may not decrypt what it reads: missing kms:Decrypt",
     ),
     "no key of the volumes": (lambda: with_volume_key(slurm()), "HP-PERM-001", Level.ERROR, "kms:CreateGrant, kms:DescribeKey"),
+    "an encryption context with the key of the volumes": (
+        lambda: granted(
+            with_volume_key(slurm()),
+            allow(["kms:CreateGrant", "kms:DescribeKey"], OWN_KEY, Condition={"StringLike": {"kms:EncryptionContext:a": "*"}}),
+        ),
+        "HP-PERM-001",
+        Level.ERROR,
+        "kms:CreateGrant, kms:DescribeKey",
+    ),
     "no look at alarms": (
         lambda: without(with_alarms(eks()), "cloudwatch:DescribeAlarms"),
         "HP-PERM-002",
         Level.WARNING,
         "cloudwatch:DescribeAlarms",
+    ),
+    "no look at the alarm of an update": (
+        lambda: alarmed("arn:aws:cloudwatch:*:*:alarm:others-*"),
+        "HP-PERM-002",
+        Level.WARNING,
+        "missing cloudwatch:DescribeAlarms on arn:aws:cloudwatch:",
     ),
     "no removal": (
         lambda: without(slurm(), "ec2:DetachNetworkInterface"),
@@ -384,6 +405,7 @@ def with_service_account(name: str) -> Template:
 CORRECT: dict[str, Callable[[], Template]] = {
     "another bucket": lambda: own_bucket(slurm()),
     "a look at alarms": lambda: with_alarms(eks()),
+    "a look at the alarm of an update": lambda: alarmed("arn:aws:cloudwatch:*:*:alarm:err*"),
     "bucket by prefix of the managed policy": lambda: without(slurm(), *ALL_SCRIPTS),
     "secret": lambda: granted(with_accounting(slurm()), allow("secretsmanager:GetSecretValue", SECRET)),
     "key of the bucket": lambda: granted(with_key(slurm()), allow("kms:Decrypt", OWN_KEY)),

@@ -64,7 +64,9 @@ BOUND = {"Role/PermissionsBoundary": {"Ref": "Limit"}}
 MANAGED = "Role/PermissionsBoundary"
 BOUNDED = edited(SLURM, {**BOUND, "Limit": boundary(allow("*"))})
 WITH_KEY = encrypted(key(allow("kms:*", Principal=ROOT)))
-KEY_POLICY = "Key/KeyPolicy/Statement"
+KEY_POLICY, OWN_KEY = "Key/KeyPolicy/Statement", f"{STATEMENTS}/4/Condition"
+BUCKET_KEY = edited(WITH_KEY, {"Scripts/BucketEncryption/ServerSideEncryptionConfiguration/0/BucketKeyEnabled": True})
+OF_OBJECT = "kms:EncryptionContext:aws:s3:arn"
 
 
 def conditional(operator: str, name: str, value: Any) -> Template:
@@ -127,6 +129,25 @@ CASES = [
         WITH_KEY,
         {f"{KEY_POLICY}/1": of_everybody(deny("kms:Decrypt", **when("StringNotLike", "kms:ViaService", "rds.*")))},
         {f"{KEY_POLICY}/1": of_everybody(deny("kms:Decrypt", **when("StringNotLike", "kms:ViaService", "s3.*")))},
+    ),
+    Case(FATAL, WITH_KEY, {OWN_KEY: when("StringEquals", "kms:ViaService", "s3.us-east-1.amazonaws.com")["Condition"]}, {}),
+    Case(
+        FATAL,
+        BUCKET_KEY,
+        {OWN_KEY: when("StringLike", OF_OBJECT, {"Fn::Sub": "${Scripts.Arn}/*"})["Condition"]},
+        {OWN_KEY: when("StringLike", OF_OBJECT, {"Fn::Sub": "${Scripts.Arn}"})["Condition"]},
+    ),
+    Case(
+        FATAL,
+        WITH_KEY,
+        {OWN_KEY: when("StringEquals", OF_OBJECT, {"Fn::Sub": "${Scripts.Arn}"})["Condition"]},
+        {OWN_KEY: when("StringLike", OF_OBJECT, {"Fn::Sub": "${Scripts.Arn}/*"})["Condition"]},
+    ),
+    Case(
+        FATAL,
+        WITH_KEY,
+        {f"{STATEMENTS}/4": REMOVED, f"{KEY_POLICY}/1": of_everybody(allow("kms:*", **when("StringLike", "aws:userid", "*:FSx")))},
+        {f"{STATEMENTS}/4": REMOVED, f"{KEY_POLICY}/1": of_everybody(allow("kms:*", **when("StringLike", "aws:userid", "*:i-*")))},
     ),
     Case(FATAL, CLOSED, {ENDPOINT: {"Statement": [of_everybody(allow("s3:GetObject"))]}}, {}),
     Case(FATAL, CLOSED, {ENDPOINT: {"Statement": [of_everybody(allow("s3:*")), of_everybody(deny("s3:ListBucket"))]}}, {}),

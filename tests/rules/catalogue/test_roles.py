@@ -15,6 +15,7 @@ from tests.presets import PRESETS
 from tests.rules.catalogue.templates import eks, findings, findings_by_name, preset, slurm
 
 Template = dict[str, Any]
+ROLE_ARN = {"Fn::GetAtt": ["Role", "Arn"]}
 CONTROLLER = InstanceGroup(
     name="controller", node_type=SlurmNodeType.CONTROLLER, instance_type=ClusterInstanceType.M5_XLARGE, count=1
 )
@@ -281,6 +282,48 @@ def test_policies_for_people_are_not_for_nodes(name: str, rules: list[str]) -> N
     arns = properties(template, "Role").setdefault("ManagedPolicyArns", [])
     arns.append(f"arn:aws:iam::aws:policy/{name}")
     assert [found.rule for found in iam_findings(template)] == rules
+
+
+@pytest.mark.parametrize(
+    ("service", "user", "rules"),
+    [
+        (
+            "backup.amazonaws.com",
+            {"Type": "AWS::Backup::RestoreTestingSelection", "Properties": {"IamRoleArn": ROLE_ARN}},
+            ["HP-ROL-007"],
+        ),
+        ("eks.amazonaws.com", {"Type": "AWS::EKS::Cluster", "Properties": {"RoleArn": ROLE_ARN}}, ["HP-ROL-007"]),
+        ("codepipeline.amazonaws.com", {"Type": "AWS::CodePipeline::Pipeline", "Properties": {"RoleArn": ROLE_ARN}}, []),
+    ],
+    ids=["backups", "a control plane", "deployments"],
+)
+def test_services_that_deploy_nothing_administer_nothing(service: str, user: Template, rules: list[str]) -> None:
+    trust = {"Statement": [{"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}]}
+    arns = ["arn:aws:iam::aws:policy/AdministratorAccess"]
+    role = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": trust, "ManagedPolicyArns": arns}}
+    assert [one.rule for one in findings({"Resources": {"Role": role, "User": user}}) if one.rule == "HP-ROL-007"] == rules
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        (allow("ssm:StartSession"), "open a shell on every machine"),
+        (allow(["ssm:SendCommand", "ssm:GetCommandInvocation"]), "run commands as root on every machine"),
+        (allow("sts:AssumeRole", {"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:role/*"}), "take every role"),
+        (allow("ssm:StartSession", ["arn:aws:sagemaker:*:*:cluster/*", "arn:aws:ssm:*:*:document/shell"]), ""),
+        (allow("ssm:StartSession", Condition={"StringEquals": {"aws:ResourceTag/team": "a"}}), ""),
+        (allow("*"), ""),
+        ({**allow("ssm:StartSession"), "Effect": "Deny"}, ""),
+    ],
+    ids=["sessions", "commands", "roles", "named", "tagged", "administrators", "denied"],
+)
+def test_people_open_shells_on_named_machines(statement: Template, words: str) -> None:
+    trust = {"Statement": [{"Effect": "Allow", "Principal": {"AWS": "123456789012"}, "Action": "sts:AssumeRole"}]}
+    own = [{"PolicyName": "own", "PolicyDocument": {"Version": "2012-10-17", "Statement": [statement]}}]
+    role = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": trust, "Policies": own}}
+    found = [one.message for one in findings({"Resources": {"Role": role}}) if one.rule == "HP-ROL-008"]
+    assert len(found) == bool(words)
+    assert words in " ".join(found)
 
 
 @pytest.mark.parametrize(("actions", "rules"), [(["iam:PutRolePolicy"], []), (["iam:*"], ["HP-ROL-007"])])
