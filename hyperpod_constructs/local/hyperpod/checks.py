@@ -52,9 +52,10 @@ def check_alarms(groups: Iterable[Spec], names: Collection[str], clients: Client
     missing = [name for name in names if name not in states]
     if missing:
         raise refusal(f"AutoRollbackConfiguration: the alarm {', '.join(missing)} does not exist; create it first")
-    for spec in groups:
-        complaint = "Unable to read the alarms of AutoRollbackConfiguration"
-        _check_permissions(spec, (node_permissions.READ_ALARMS,), "*", complaint, clients("iam", caller))
+    complaint, place = "Unable to read the alarms of AutoRollbackConfiguration", f"{caller.region}:{caller.account}"
+    arns = [f"arn:{partition(caller.region)}:cloudwatch:{place}:alarm:{name}" for name in sorted(names)]
+    for spec, arn in ((spec, arn) for spec in groups for arn in arns):
+        _check_permissions(spec, (node_permissions.READ_ALARMS,), arn, complaint, clients("iam", caller))
 
 
 def script_problem(spec: Spec, clients: Clients, caller: Caller) -> str | None:
