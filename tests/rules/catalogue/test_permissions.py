@@ -442,6 +442,16 @@ def test_correct_ones_have_none(case: str) -> None:
     assert iam_findings(CORRECT[case]()) == []
 
 
+def test_a_composite_alarm_takes_the_permission_on_all() -> None:
+    template = alarmed("arn:aws:cloudwatch:*:*:alarm:err*")
+    template["Resources"]["Errors"] = {"Type": "AWS::CloudWatch::CompositeAlarm", "Properties": {"AlarmName": "errors"}}
+    deployment = properties(template, "Cluster")["InstanceGroups"][1]["ScheduledUpdateConfig"]["DeploymentConfig"]
+    deployment["AutoRollbackConfiguration"] = [{"AlarmName": {"Ref": "Errors"}}]
+    found = the_one(template)
+    assert "missing cloudwatch:DescribeAlarms" in found.message
+    assert "alarm:" not in found.message
+
+
 def test_the_policy_that_only_pulls_is_known() -> None:
     template = without(with_policy_for_images("AmazonEC2ContainerRegistryPullOnly"), "ec2:DescribeTags")
     assert the_one(template).rule == "HP-PERM-002"
