@@ -24,14 +24,14 @@ def turned(statement: Statement, operator: str, name: str) -> str | None:
     if key not in _WITHOUT or base not in ("bool", "stringequals", "stringequalsignorecase"):
         return None
     asked = [as_bool(one) for one in listed(value)]
-    return _of_factor(statement, name, asked, optional=optional) if len(asked) == 1 else None
+    return _of_protection(statement, name, asked, optional=optional) if len(asked) == 1 else None
 
 
 def _age(allows: bool) -> str:
     return "old" if allows else "new"
 
 
-def _of_factor(statement: Statement, name: str, asked: list[bool | None], *, optional: bool) -> str | None:
+def _of_protection(statement: Statement, name: str, asked: list[bool | None], *, optional: bool) -> str | None:
     without = _WITHOUT[name.lower()]
     if statement.effect == "Allow" and asked == [False]:
         return f"{name} false lets in only who comes without {without}"
