@@ -24,6 +24,11 @@ class ReferenceKind:
     words: str
     sources: Mapping[str, frozenset[str | None]] = field(default_factory=dict)
 
+    @property
+    def is_arn(self) -> bool | None:
+        """Whether it is an ARN (true) or never one (false), by its words; `None` for a thing that has several names."""
+        return True if self.words.startswith("the ARN of") else False if self.words.startswith("the ") else None
+
 
 def _kind(words: str, **sources: tuple[str | None, ...]) -> ReferenceKind:
     return ReferenceKind(words, {f"AWS::{name.replace('_', '::')}": frozenset(found) for name, found in sources.items()})
@@ -119,6 +124,7 @@ _CACHE = {
     "CacheSubnetGroupName": _kind("the name of a subnet group", ElastiCache_SubnetGroup=(None, "CacheSubnetGroupName")),
 }
 
+_SOURCES_OF_DOCUMENTS = _kind("the identifier of a source of events", DocDB_DBCluster=(None,), DocDB_DBInstance=(None,))
 _FILES = {
     "FileSystemId": _kind("the id of a file system", EFS_FileSystem=(None, "FileSystemId"), FSx_FileSystem=(None, "Id")),
 }
@@ -141,7 +147,7 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::APS::RuleGroupsNamespace": {"Workspace": _kind("the ARN of a workspace", APS_Workspace=(None, "Arn"))},
     "AWS::Batch::ComputeEnvironment": {"InstanceRole": _kind("an instance profile", IAM_InstanceProfile=(None, "Arn"))},
     "AWS::Batch::JobQueue": {
-        "ComputeEnvironment": _kind("the ARN of a compute environment", Batch_ComputeEnvironment=(None, "ComputeEnvironmentArn"))
+        "ComputeEnvironment": _kind("a compute environment", Batch_ComputeEnvironment=(None, "ComputeEnvironmentArn"))
     },
     "AWS::CE::AnomalySubscription": {"MonitorArnList": _kind("the ARN of a monitor", CE_AnomalyMonitor=(None, "MonitorArn"))},
     "AWS::CloudFormation::WaitCondition": {
@@ -199,7 +205,7 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::KMS::Alias": {"TargetKeyId": _kind("a key", KMS_Key=(None, "Arn", "KeyId"), KMS_ReplicaKey=(None, "Arn", "KeyId"))},
     "AWS::CodeBuild::Project": {"GroupName": _LOGS},
     "AWS::LakeFormation::PrincipalPermissions": {
-        "DataLakePrincipalIdentifier": _kind("the ARN of a user or a role", IAM_Role=("Arn",), IAM_User=("Arn",)),
+        "DataLakePrincipalIdentifier": _kind("a user or a role, by its ARN", IAM_Role=("Arn",), IAM_User=("Arn",)),
     },
     "AWS::CodePipeline::Pipeline": {
         "Location": _BUCKET,
@@ -226,6 +232,24 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::Neptune::DBCluster": {"DBSubnetGroupName": _kind("the name of a subnet group", Neptune_DBSubnetGroup=(None,))},
     "AWS::RDS::DBInstance": {"VPCSecurityGroups": _GROUP, "MonitoringRoleArn": _ROLE},
     "AWS::RDS::DBCluster": {"VpcSecurityGroupIds": _GROUP, "MonitoringRoleArn": _ROLE},
+    "AWS::DocDB::EventSubscription": {"SourceIds": _SOURCES_OF_DOCUMENTS},
+    "AWS::RDS::EventSubscription": {
+        "SourceIds": _kind(
+            "the identifier of a source of events",
+            RDS_CustomDBEngineVersion=(None,),
+            RDS_DBCluster=(None, "DBClusterIdentifier"),
+            RDS_DBInstance=(None, "DBInstanceIdentifier"),
+            RDS_DBParameterGroup=(None, "DBParameterGroupName"),
+            RDS_DBProxy=(None,),
+            RDS_DBSecurityGroup=(None,),
+            RDS_DBShardGroup=(None, "DBShardGroupIdentifier"),
+        ),
+    },
+    "AWS::Redshift::EventSubscription": {
+        "SourceIds": _kind(
+            "the identifier of a source of events", Redshift_Cluster=(None,), Redshift_ClusterParameterGroup=(None,)
+        ),
+    },
     "AWS::Route53Resolver::ResolverRuleAssociation": {
         "ResolverRuleId": _kind("the id of a rule", Route53Resolver_ResolverRule=(None, "ResolverRuleId")),
     },

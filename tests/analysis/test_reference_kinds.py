@@ -153,3 +153,35 @@ def test_a_nested_stack_takes_outputs_of_another(parameter: str, value: str, wro
     storage = "Storage: {Type: AWS::CloudFormation::Stack, Properties: {TemplateURL: https://a.s3.amazonaws.com/a.yaml}}"
     user = f"User: {{Type: AWS::CloudFormation::Stack, Properties: {{TemplateURL: a, Parameters: {{{parameter}: {value}}}}}}}"
     assert bool(wrong_kinds(model_of(f"{{Resources: {{{storage}, {user}}}}}"))) is wrong
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties", "message"),
+    [
+        ("AWS::IAM::Role", "PermissionsBoundary: limits", "PermissionsBoundary is 'limits', which is no ARN"),
+        ("AWS::IAM::Role", "PermissionsBoundary: !Sub 'limits-${Vpc}'", "PermissionsBoundary is 'limits-${Vpc}', which is no ARN"),
+        ("AWS::IAM::Role", "PermissionsBoundary: !Sub '${Vpc}-limits'", None),
+        ("AWS::IAM::Role", "PermissionsBoundary: !Sub 'arn:${AWS::Partition}:iam::aws:policy/Limits'", None),
+        ("AWS::IAM::Role", "PermissionsBoundary: '{{resolve:ssm:/limits}}'", None),
+        ("AWS::RDS::EventSubscription", "SourceIds: [data]", None),
+        ("AWS::RDS::EventSubscription", "SourceIds: ['arn:aws:rds:eu-west-1:111122223333:db:a']", "SourceIds is"),
+        ("AWS::RDS::EventSubscription", "SourceIds: [!GetAtt Data.DBClusterArn]", "SourceIds is DBClusterArn of Data"),
+        ("AWS::RDS::EventSubscription", "SourceIds: [!Ref Data]", None),
+        ("AWS::RDS::DBInstance", "DBClusterIdentifier: !GetAtt Data.DBClusterArn", "DBClusterIdentifier is DBClusterArn of Data"),
+        ("AWS::RDS::DBInstance", "DBClusterIdentifier: 'arn:aws:rds:eu-west-1:111122223333:cluster:a'", "DBClusterIdentifier is"),
+        ("AWS::RDS::DBInstance", "DBClusterIdentifier: !Ref Data", None),
+        ("AWS::RDS::DBInstance", "SourceDBInstanceIdentifier: 'arn:aws:rds:eu-west-1:111122223333:db:a'", None),
+        ("AWS::EC2::Instance", "SubnetId: 'arn:aws:ec2:eu-west-1:111122223333:subnet/a'", "SubnetId is"),
+        (
+            "AWS::Backup::BackupPlan",
+            "BackupPlan: {BackupPlanRule: [{TargetBackupVault: 'arn:aws:backup:a'}]}",
+            "TargetBackupVault is",
+        ),
+        ("AWS::Lambda::Permission", "FunctionName: 'arn:aws:lambda:eu-west-1:111122223333:function:a'", None),
+        ("AWS::EFS::MountTarget", "FileSystemId: 'arn:aws:elasticfilesystem:eu-west-1:111122223333:file-system/fs-1'", None),
+    ],
+)
+def test_texts_are_arns_where_arns_are_taken_and_nowhere_else(kind: str, properties: str, message: str | None) -> None:
+    things = "Vpc: {Type: AWS::EC2::VPC}, Data: {Type: AWS::RDS::DBCluster},"
+    found = wrong_kinds(model_of(f"{{Resources: {{{things} User: {{Type: {kind}, Properties: {{{properties}}}}}}}}}"))
+    assert [one.message.startswith(message or "?") for one in found] == ([] if message is None else [True])

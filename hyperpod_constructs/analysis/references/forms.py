@@ -16,17 +16,18 @@ from typing import Any
 from hyperpod_constructs.analysis.schema.patterns import compiled
 from hyperpod_constructs.facts.property_schemas import attributes, has_schema, property_schema
 from hyperpod_constructs.facts.receivers import ARN_SOURCES
+from hyperpod_constructs.facts.reference_kinds import kind_of
 from hyperpod_constructs.templates.model import target_of
 from hyperpod_constructs.templates.values import Reference
 
 _ARN = ("Arn", "ARN")
 _NO_ARN = ("Name", "Url", "Address", "DNSName", "DnsName", "Endpoint", "Port", "Host")
-_ENDS = ("Id", "Arn", "Name")
+_ENDS = ("Identifier", "Id", "Arn", "Name")
 _EXAMPLES = tuple(f"arn:aws:sqs:us-east-1:123456789012:{end}" for end in ("a1", "a1/b1", "a1:b1", "a1/b1/c1"))
 _OTHERS = ("a", "ab1", "abc1234", "s3://ab1/cd1", "https://ab1.cd1/ef1")
 _CLASSES = re.compile(r"\\.|\[\^?\]?[^\]]*\]")
 """Escaped letters and classes of letters of a pattern."""
-_EITHER = frozenset({"EventBusName", "FunctionName"})
+_EITHER = frozenset({"EventBusName", "FileSystemId", "FunctionName", "KeyId", "SecretId", "StreamName", "TableName"})
 """Names of properties that take an ARN too."""
 
 
@@ -61,8 +62,23 @@ def takes_arn(resource_type: str, path: Sequence[str | int], reference: Referenc
         return True if not isinstance(pattern, str) or _matches(pattern, _EXAMPLES) or "arn" in pattern else None
     if isinstance(pattern, str):
         return None if "arn" in pattern or _matches(pattern, _EXAMPLES) or not _matches(pattern, _OTHERS) else False
-    noun = target_of(reference).type.rpartition("::")[2]
-    return False if name.endswith(f"{noun}Name") and name not in _EITHER else None
+    target = target_of(reference).type
+    named = name.endswith(f"{target.rpartition('::')[2]}Name") or name == (property_schema(target) or {}).get("ref")
+    return False if named and name not in _EITHER else None
+
+
+def takes_text_of_arn(resource_type: str, path: Sequence[str | int]) -> bool | None:
+    """Whether a text at a property is an ARN (true) or never one (false), by its kind or its name; patterns tell it elsewhere."""
+    name = next((one for one in reversed(path) if isinstance(one, str)), "")
+    kind = kind_of(resource_type, name)
+    takes = kind.is_arn if kind is not None else False if _is_identifier(resource_type, name) else None
+    node = None if takes is None else node_at(resource_type, path)
+    return takes if node is not None and "pattern" not in node else None
+
+
+def _is_identifier(resource_type: str, name: str) -> bool:
+    """Whether a property is what `Ref` gives of another type of its service, and no ARN."""
+    return not name.endswith(_ARN) and type_named(resource_type, name) is not None
 
 
 def _wants_arn(pattern: str) -> bool:

@@ -10,9 +10,18 @@ from typing import NamedTuple
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.embedded import values_in
-from hyperpod_constructs.analysis.references.forms import arns_of, gives_arn, is_of_another_type, node_at, takes_arn, type_named
+from hyperpod_constructs.analysis.references.forms import (
+    arns_of,
+    gives_arn,
+    is_of_another_type,
+    node_at,
+    takes_arn,
+    takes_text_of_arn,
+    type_named,
+)
 from hyperpod_constructs.analysis.references.places import Misreference, Path, calls, once
 from hyperpod_constructs.analysis.references.pseudo_parameters import wrong_pseudo_parameters
+from hyperpod_constructs.analysis.schema.violation import quoted
 from hyperpod_constructs.facts.property_schemas import attributes, property_schema
 from hyperpod_constructs.facts.reference_kinds import BY_NAME, ReferenceKind, gives_a_kind, kind_in_text, kind_of
 from hyperpod_constructs.templates.documents import NESTED_STACK
@@ -36,6 +45,7 @@ _BETWEEN = re.compile(r"\s*[,;|\s]\s*")
 """What divides the items of a list in a text."""
 _IMAGES = ("Image", "ImageUri", "TrainingImage")
 """Properties whose address of an image may have a tag behind it."""
+_ARN = "arn:"
 _ADDRESSES = ("endpoint", "url", "hostname")
 """Ends of keys with an address in a text in JSON."""
 
@@ -66,6 +76,8 @@ def _wrong_kinds(model: Model) -> Iterator[Misreference]:
             if said is not None:
                 yield Misreference(resource, path, f"{name} is {_given(reference)}{said[0]}", reference, said[1])
         for path, leaf in () if custom or resource.type == NESTED_STACK else leaves:
+            if isinstance(leaf, str | Text):
+                yield from _of_arn(resource, path, leaf)
             if isinstance(leaf, Text) and leaf.references:
                 yield from _of_text(resource, path, leaf)
                 texts.append((resource, path, leaf))
@@ -110,6 +122,26 @@ def _of_text(resource: Resource, path: Path, text: Text) -> Iterator[Misreferenc
     if inner:
         allowed = enumerated(dict.fromkeys(one.allowed for one in inner))
         yield Misreference(resource, path, "; ".join(one.message for one in inner), inner[0].reference, allowed)
+
+
+def _of_arn(resource: Resource, path: Path, text: str | Text) -> Iterator[Misreference]:
+    """A name where an ARN is taken, or an ARN where a name or an id is."""
+    is_arn = _is_arn(text)
+    takes = None if is_arn is None else takes_text_of_arn(resource.type, path)
+    if takes is None or takes is is_arn:
+        return
+    name = next(str(one) for one in reversed(path) if isinstance(one, str))
+    kind = kind_of(resource.type, name)
+    said, allowed = ("no ARN", "an ARN") if takes else ("an ARN", "a name or an id, such as Ref gives")
+    yield Misreference(resource, path, f"{name} is {quoted(text)}, which is {said}", text, allowed if kind is None else kind.words)
+
+
+def _is_arn(text: str | Text) -> bool | None:
+    """Whether a text is an ARN; `None` for an empty one, a variable, and one whose begin is not known."""
+    begin = text if isinstance(text, str) else next(iter(text.parts), None)
+    if not isinstance(begin, str) or not begin or "{{" in begin or (begin is not text and _ARN.startswith(begin)):
+        return None
+    return begin.startswith(_ARN)
 
 
 def _touch(text: Text) -> bool:

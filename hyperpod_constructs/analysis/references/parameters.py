@@ -179,6 +179,11 @@ def _mistake(parameter: Declared, text: str) -> tuple[str, str] | None:
     )
 
 
+def refusal_of(parameter: Declared, text: str) -> tuple[str, str] | None:
+    """Why a parameter does not take a text, as the end of a sentence, and what it takes; `None` if it may take it."""
+    return None if parameter.kind.startswith(FROM_SSM) or is_list(parameter.kind) else _mistake(parameter, text)
+
+
 def _kind_mistake(kind: str, text: str) -> tuple[str, str] | None:
     if kind == "Number" and as_float(text) is None:
         return ", not a number", "a number"

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from hyperpod_constructs.analysis.references.parameters import declared
+from hyperpod_constructs.analysis.references.never import compared_in, never
 from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, names, once
-from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.facts.property_schemas import property_schema
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.raw import Raw
-from hyperpod_constructs.templates.values import as_items, as_str
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z0-9:.]+)\}")
 _TAG = re.compile(r"!(?:Ref|GetAtt|ImportValue)\s+([A-Za-z0-9.]+)\Z")
@@ -63,16 +61,7 @@ def _is_meant(name: str, path: tuple[str | int, ...]) -> bool:
 
 
 def _never_equal(call: Call) -> Iterator[Misreference]:
-    if call.name != "Fn::Equals" or not isinstance(call.argument, list) or len(call.argument) != 2:
-        return
-    parameters = declared(call.template)
-    for one, other in (call.argument, reversed(call.argument)):
-        name = one.get("Ref") if isinstance(one, dict) else None
-        parameter = parameters.get(name) if isinstance(name, str) else None
-        if parameter is None or not isinstance(other, str):
-            continue
-        allowed = [as_str(value) for value in as_items(parameter.limit("AllowedValues")) or ()]
-        words = [word for word in allowed if word is not None]
-        if words and len(words) == len(allowed) and other not in words:
-            message = f"parameter {name} is never {other!r}{meant(other, words)}"
-            yield call.mistake(message, other, listed(words))
+    for atom in compared_in({call.name: call.argument}) if call.name in ("Fn::Equals", "Fn::Contains") else ():
+        said = never(call.template, atom)
+        if said is not None:
+            yield call.mistake(said[0], atom[1], said[1])

@@ -11,6 +11,7 @@ from hyperpod_constructs.analysis.references.exports import circular, twice, unm
 from hyperpod_constructs.analysis.references.functions import wrong_calls
 from hyperpod_constructs.analysis.references.kinds import wrong_kinds
 from hyperpod_constructs.analysis.references.names import unknown_attributes, unknown_names
+from hyperpod_constructs.analysis.references.never import refusing
 from hyperpod_constructs.analysis.references.parameters import wrong_arguments, wrong_parameters
 from hyperpod_constructs.analysis.references.places import Misreference
 from hyperpod_constructs.analysis.references.texts import unmeant
@@ -126,6 +127,14 @@ _reference_error(
     aliases=("HP-IAM-002", "HP-ROL-002"),
     yields=True,
 )(_said_by(wrong_kinds))
+
+_reference_error(
+    "HP-REF-014",
+    title="some deployment passes the rules of a template",
+    fix="write a value that the parameter, or the pseudo parameter, can have",
+    allowed="assertions that some deployment meets",
+    silences=("HP-REF-009",),
+)(_said_by(lambda model: (one for template in model.templates if not template.rewritten for one in refusing(template))))
 
 
 @error(
