@@ -14,7 +14,7 @@ from hyperpod_constructs.analysis.arns import s3_place
 from hyperpod_constructs.analysis.build_commands import PROJECT
 from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.first_calls import called_first
-from hyperpod_constructs.analysis.object_writes import Write, answered, writes
+from hyperpod_constructs.analysis.object_writes import Write, answered, writers, writes
 from hyperpod_constructs.analysis.schema.violation import nearest
 from hyperpod_constructs.analysis.scripts import ENTRIES
 from hyperpod_constructs.analysis.uploads import Upload, key_of, uploads_of, writes_nothing
@@ -74,7 +74,7 @@ def _written_elsewhere(group: Group, uploads: tuple[Upload, ...]) -> Iterator[La
     """The script of a group at a place where no known write is, while one is at another place, or another file at this one."""
     place = s3_place(_uri(group))
     beside = [] if place is None else [one for one in writes(group.resource.template.model) if one.is_in(place[0]) is not False]
-    if place is None or not beside or not {one.resource for one in uploads} <= {one.resource for one in beside}:
+    if place is None or not beside or not {one.resource for one in uploads} <= writers(beside):
         return
     for key in ENTRIES:
         name, prefix = as_str(group.get(_LIFE_CYCLE, key)), _folder(place[1])

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.api_calls import program_calls
@@ -19,6 +19,7 @@ from hyperpod_constructs.templates.model import Model, Resource, target_of
 from hyperpod_constructs.templates.values import ABSENT, Part, Reference, Text, Value, joined, parts_of
 
 _PUT = "putobject"
+_FILLING = (_PUT, "copyobject", "completemultipartupload")
 
 
 class Write(NamedTuple):
@@ -40,6 +41,17 @@ class Write(NamedTuple):
 def writes(model: Model) -> tuple[Write, ...]:
     """The objects that a deployment of a model surely writes; computed once."""
     return model.cached(writes, lambda: tuple(_writes(model)))
+
+
+def writers(found: Iterable[Write]) -> set[Resource]:
+    """The resources that write some objects, and the custom resources of a function whose objects are all known."""
+    own = {one.resource for one in found}
+    return own.union(*(made_by(one) for one in own if one.type == FUNCTION and _writes_known_objects(one)))
+
+
+def _writes_known_objects(function: Resource) -> bool:
+    calls = [one for one in program_calls(function) if one.operation.name.lower() in _FILLING]
+    return all(one.operation.name.lower() == _PUT and isinstance(one.parameters.get("key"), str | Text) for one in calls)
 
 
 def answered(value: Value) -> Value:

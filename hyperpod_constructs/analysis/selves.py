@@ -13,7 +13,7 @@ from hyperpod_constructs.analysis.ends import End, ends
 from hyperpod_constructs.facts.arn_forms import FORMS
 from hyperpod_constructs.facts.selves import Other, others
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, Reference, Value, is_known
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, is_known
 
 
 def selves(model: Model) -> Iterator[tuple[End, Other]]:
@@ -34,6 +34,6 @@ def _is_itself(value: Value, resource: Resource) -> bool:
     if name is ABSENT:
         return False
     if value == name:
-        return is_known(name)
+        return isinstance(name, Text) or is_known(name)  # a text may have the account, which is known to be the same
     arns = () if form is None else form.arns
     return any(Arn(Reference(resource, arn)).covers(Arn(value)) is True for arn in arns)

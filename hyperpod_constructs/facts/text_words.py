@@ -134,6 +134,8 @@ SESSION_FORMS: Mapping[str, tuple[str, str]] = {
 Sources: https://docs.aws.amazon.com/systems-manager/latest/userguide/session-manager-schema.html and
 https://docs.aws.amazon.com/systems-manager/latest/userguide/session-preferences-enable-encryption.html
 """
+SESSION_SYSTEMS = ("linux", "windows")
+"""The systems of which `shellProfile` has the commands, each as a text."""
 SESSION_REFERENCES: Mapping[str, tuple[tuple[str, ...], tuple[str | None, ...]]] = {
     "s3BucketName": (("AWS::S3::Bucket",), (None,)),
     "cloudWatchLogGroupName": (("AWS::Logs::LogGroup",), (None,)),

@@ -61,27 +61,30 @@ def check(
     chosen = [one for one in every if not (validated and one.validated)]
     accepted = Acknowledged(acknowledged)
 
-    def find(deployed: Model, hits: list[Heard]) -> list[Finding]:
+    def find(deployed: Model, hits: list[Heard]) -> list[Heard]:
         said = [one for one in every if validated and one.validated] if hits else []
         beside = [one for one in _audible([*said, *chosen], deployed, [], accepted) if one[0].validated] if said else []
-        return [one for _, _, one in explained(without_consequences(hits, [*beside, *hits], deployed), deployed, every)]
+        return explained(without_consequences(hits, [*beside, *hits], deployed), deployed, every)
 
     def find_new(deployed: Model) -> list[Finding]:
         hits = _audible(chosen, deployed, [], accepted)
-        found = [] if _places(hits) <= places else find(deployed, hits)
-        return [one for one in found if (one.rule, one.template, one.resource) not in covered]
+        return [] if _places(hits) <= places else [one for _, _, one in find(deployed, hits)]
 
     heard = _audible(chosen, model, failures, accepted)
     places, here = _places(heard), find(model, heard)
-    covered = {(one.id, resource.template.name, resource.logical_id) for one, hit, _ in heard for resource in hit.covers}
     found: dict[tuple[str, str, str, str, str], Finding] = {}
-    for finding in (*here, *elsewhere(model, here, find_new)):
+    for finding in (*(one for _, _, one in here), *elsewhere(model, _named(here), find_new)):
         found.setdefault((finding.rule, finding.template, finding.resource, finding.path, finding.message), finding)
     return [*failures, *_sorted((_readable(one, secrets_of(model)) for one in found.values()), model)]
 
 
 def _places(heard: Iterable[Heard]) -> set[tuple[str, ...]]:
     return {(one.rule, one.template, one.resource, one.path) for _, _, one in heard}
+
+
+def _named(heard: Iterable[Heard]) -> set[tuple[str, str]]:
+    """The resources of which something is said, also those that a message only names beside its own."""
+    return {(one.template.name, one.logical_id) for _, hit, _ in heard for one in (hit.resource, *hit.covers)}
 
 
 def _readable(one: Finding, secrets: Secrets) -> Finding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from hyperpod_constructs._support.grouping import grouped
@@ -12,15 +12,14 @@ from hyperpod_constructs.rules.finding import Finding, Level
 from hyperpod_constructs.templates.model import Model
 
 
-def elsewhere(model: Model, here: Sequence[Finding], find: Callable[[Model], Sequence[Finding]]) -> Iterator[Finding]:
+def elsewhere(model: Model, named: Collection[tuple[str, str]], find: Callable[[Model], Sequence[Finding]]) -> Iterator[Finding]:
     """The findings in other deployments, each once, at resources of which nothing is said already.
 
     With other values of parameters a stack may be smaller on purpose: of these, only what fails is said.
 
-    :param here: the findings in the deployment with the defaults.
+    :param named: the templates and names of the resources of which the deployment with the defaults says something.
     :param find: gives the findings in one deployment.
     """
-    named = {(one.template, one.resource) for one in here}
     found = [
         ((one.rule, one.template, one.resource, one.path), (one, other))
         for other in others(model)

@@ -165,6 +165,7 @@ def _session(data: Mapping[str, Value]) -> Slips:
             yield Slip(f"a session has no input {name}{meant}", listed(text_words.SESSION_INPUTS), ("inputs", name), inputs[name])
         else:
             yield from (slip.below("inputs", name) for slip in _preference(name, inputs[name]))
+    yield from (slip.below("inputs", "shellProfile") for slip in _profile(inputs.get("shellProfile", ABSENT)))
     for name, other in text_words.SESSION_PLACES.items():
         text, beside = known(inputs.get(name, ABSENT)), inputs.get(other, ABSENT)
         if text and (beside in (ABSENT, "", False) or known(beside) == "false"):
@@ -176,10 +177,24 @@ def _session(data: Mapping[str, Value]) -> Slips:
             yield Slip(f"{name} is {minutes}", f"{least} to {most} minutes", ("inputs", name), minutes)
 
 
+def _profile(value: Value) -> Slips:
+    """The commands that a session begins with, by the system of its node."""
+    systems = text_words.SESSION_SYSTEMS
+    if isinstance(value, str | int | tuple) and value != "":
+        yield Slip(f"shellProfile is {quoted(value)}", f"commands for {' and '.join(systems)}, each by the name of the system", (), value)
+    for name, commands in mapping(value).items():
+        if name not in systems:
+            yield Slip(f"shellProfile has {name}", listed(systems), (name,), commands)
+        elif isinstance(commands, Mapping | tuple):
+            yield Slip(f"{name} of shellProfile is {quoted(commands)}", "the commands in one text", (name,), commands)
+
+
 def _preference(name: str, value: Value) -> Slips:
-    """A preference of sessions has the form of what it names."""
+    """A preference of sessions is a text, and has the form of what it names."""
     form, words = text_words.SESSION_FORMS.get(name, ("", ""))
     text = known(value)
+    if name != "shellProfile" and isinstance(value, Mapping | tuple):
+        yield Slip(f"{name} is {quoted(value)}", words or "a text", found=value)
     wrong = bool(form and text) and "{{" not in str(text) and not re.fullmatch(form, text or "")
     if wrong or (isinstance(value, Reference) and _is_other(name, value)):
         yield Slip(f"{name} is {quoted(value)}", words, found=value)
