@@ -14,10 +14,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from hyperpod_constructs.analysis.custom_resources import IS_COMPLETE, ON_EVENT, made_behind, made_by
+from hyperpod_constructs.analysis.custom_resources import IS_COMPLETE, ON_EVENT, made_behind, made_by, makers
 from hyperpod_constructs.facts.sdk_calls import Operation, by_client, by_package
 from hyperpod_constructs.templates.model import Resource
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_str, at, joined, parts_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_str, at, is_known, joined, parts_of
 
 if TYPE_CHECKING:
     import ast
@@ -76,6 +76,14 @@ def _answers_of(function: Resource) -> Mapping[str, Value]:
     names = dict.fromkeys(name for one in answers for name in one)
     values = {name: [one[name] for one in answers if name in one] for name in names}
     return {name: found[0] for name, found in values.items() if all(one == found[0] is not UNKNOWN for one in found)}
+
+
+def id_of(resource: Resource) -> Value:
+    """The physical id that a function in Python answers for its one custom resource by `cfnresponse`; `UNKNOWN` if nobody knows."""
+    maker = makers(resource.template.model).get(resource)
+    code = None if maker is None or made_by(maker) != (resource,) else _python(maker)
+    found = [] if code is None else code.ids()
+    return found[0] if found and is_known(found[0]) and all(one == found[0] for one in found) else UNKNOWN
 
 
 def _calls_of(function: Resource) -> Iterator[CodeCall]:
@@ -190,6 +198,15 @@ class _Python:
         found = [UNKNOWN if data is None else self._value(data) for data in data_in(nodes)]
         known = [one for one in found if isinstance(one, Mapping)]
         yield from known if len(known) == len(found) else ()
+
+    def ids(self) -> list[Value]:
+        """The physical ids in the answers to CloudFormation, each once for an answer."""
+        return self._read(self._ids)
+
+    def _ids(self, nodes: list[ast.AST]) -> Iterator[Value]:
+        from hyperpod_constructs.analysis.sent_answers import ids_in
+
+        return (UNKNOWN if one is None else self._value(one) for one in ids_in(nodes))
 
     def _assign(self, name: str, value: ast.expr) -> None:
         found = self._client(value)

@@ -13,6 +13,8 @@ from hyperpod_constructs.facts.data_holders import KEEPING_POLICIES
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, as_str
 
+_GROUP = "AWS::EC2::SecurityGroup"
+
 
 class Stranded(NamedTuple):
     """File systems that stay, and what of their network goes."""
@@ -22,10 +24,17 @@ class Stranded(NamedTuple):
 
 
 def stranded(model: Model) -> Iterator[Stranded]:
-    """The file systems that stay, by what goes from under them."""
+    """The file systems that stay, by the subnets and networks that go from under them; security groups are beside these."""
     staying = [one for one in model.resources(FILE_SYSTEM) if as_str(one.deletion_policy) in KEEPING_POLICIES]
-    found = grouped((tuple(filter(_goes, _below(one))), one) for one in staying)
-    return (Stranded(going, systems) for going, systems in found.items() if going)
+    going = {one: [*filter(_goes, _below(one))] for one in staying}
+    for systems in grouped((_networks(below) or tuple(below), system) for system, below in going.items()).values():
+        below = tuple(dict.fromkeys(one for system in systems for one in going[system]))
+        if below:
+            yield Stranded(below, systems)
+
+
+def _networks(below: list[Resource]) -> tuple[Resource, ...]:
+    return tuple(one for one in below if one.type != _GROUP)
 
 
 def _below(file_system: Resource) -> list[Resource]:

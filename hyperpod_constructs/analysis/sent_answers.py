@@ -12,7 +12,7 @@ from functools import reduce
 from hyperpod_constructs.analysis.data_forms import Data, Known, either
 
 MODULE, SEND, FAILED = "cfnresponse", "cfnresponse.send", "FAILED"
-_STATUS, _DATA = 2, 3
+_STATUS, _DATA, _ID = 2, 3, 4
 
 
 def data_sent(tree: ast.Module) -> Known:
@@ -27,8 +27,16 @@ def data_sent(tree: ast.Module) -> Known:
 
 def data_in(nodes: Iterable[ast.AST]) -> Iterator[ast.expr | None]:
     """The data in each answer that a request was served."""
-    sent = (node for node in nodes if isinstance(node, ast.Call) and _is_send(node))
-    return (argument(node, _DATA, "responseData") for node in sent if not _failed(node))
+    return (argument(node, _DATA, "responseData") for node in _served(nodes))
+
+
+def ids_in(nodes: Iterable[ast.AST]) -> Iterator[ast.expr | None]:
+    """The physical id in each answer that a request was served; `None` in one without."""
+    return (argument(node, _ID, "physicalResourceId") for node in _served(nodes))
+
+
+def _served(nodes: Iterable[ast.AST]) -> Iterator[ast.Call]:
+    return (node for node in nodes if isinstance(node, ast.Call) and _is_send(node) and not _failed(node))
 
 
 def argument(call: ast.Call, index: int, name: str) -> ast.expr | None:

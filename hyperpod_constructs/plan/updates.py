@@ -9,6 +9,7 @@ from hyperpod_constructs.analysis.networks import ENDPOINT, block_of
 from hyperpod_constructs.facts.data_holders import POLICY_WORDS
 from hyperpod_constructs.facts.schema import type_facts
 from hyperpod_constructs.facts.updates import BLOCKS, HELD, MOVING, OF_ENDPOINTS, PLACES, naming
+from hyperpod_constructs.plan.answered_ids import row_of_another_id
 from hyperpod_constructs.plan.change import Change
 from hyperpod_constructs.plan.difference import changes
 from hyperpod_constructs.plan.effect import Effect
@@ -142,7 +143,7 @@ class Updates:
     def _judge(self, pair: Pair) -> list[_Judged]:
         judged = []
         for change in changes(pair.old, pair.new, self._same):
-            row = row_of(change)
+            row = row_of_another_id(change, pair.old, pair.new) or row_of(change)
             follows = self._causes(change)
             if not follows or row.effect is not Effect.NO_INTERRUPTION:
                 judged.append(_Judged(change, row, follows))

@@ -15,6 +15,7 @@ from itertools import islice
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import shortened
+from hyperpod_constructs.analysis.references.exports import lonely_imports
 from hyperpod_constructs.analysis.references.places import entry, section
 from hyperpod_constructs.rules.consequences import Heard, gone_from, gone_in
 from hyperpod_constructs.rules.finding import Level
@@ -67,15 +68,21 @@ def _settings(found: Sequence[Heard]) -> Iterator[Path]:
 
 def _by_namesakes(heard: Sequence[Heard], model: Model, rules: Sequence[Rule]) -> list[Heard]:
     """What is heard, with one finding for a parameter whose value explains several of its template."""
-    for template, name, value in _namesakes(model) if len(heard) > 1 else ():
+    for template, name, value in _namesakes(model) if _are_several(heard) else ():
         own = [one for one in heard if one[1].resource.template.root is template]
         given = {**model.deployment.given, key_of(template.document, name): value}
         other = model.deployed(replace(model.deployment, given=given))
-        gone = _sorted(gone_from(own, other, heard, strict=True)) if len(own) > 1 else []
-        if len(gone) > 1 and _says_no_new_error(rules, model, other):
+        gone = _sorted(gone_from(own, other, heard, strict=True)) if _are_several(own) else []
+        kept = lonely_imports(other) <= lonely_imports(model)
+        if kept and _are_several(gone) and _says_no_new_error(rules, model, other):
             first = _telling(gone, f"none of this with {name} {value!r}, as another template has it")
             return _with_one_for(gone, _at(first, entry(template, "Parameters", name), (), gone), heard)
     return list(heard)
+
+
+def _are_several(found: Sequence[Heard]) -> bool:
+    """Whether findings tell of several resources; one may speak for others."""
+    return sum(1 + len(hit.covers) for _, hit, _ in found) > 1
 
 
 def _namesakes(model: Model) -> Iterator[tuple[Template, str, str]]:

@@ -91,14 +91,15 @@ def unmatched(model: Model) -> Iterator[Misreference]:
 
 
 def _strange(template: Template, imports: Sequence[tuple[Call, str]]) -> dict[str, tuple[Call, str]]:
-    """The names that no given stack exports, each with the nearest that one does; none where an export may have any name."""
+    """The names that no given stack exports, each with the nearest that one does; none where an export may have any name, or has
+    that of another one by mistake."""
     strange: dict[str, tuple[Call, str]] = {}
     for call, name in imports:
         near = [] if name in strange or template.model.exporters(name, template.environment) else _near(name, template)
         free = [one for one in near if not any(one == other for _, other in imports)]
         if free:
             strange[name] = (call, free[0])
-    return strange if len(strange) > _nameless(template) else {}
+    return strange if len(strange) > _nameless(template) + len([*twice(template.model)]) else {}
 
 
 def _nameless(user: Template) -> int:
@@ -139,6 +140,11 @@ def _imports(model: Model) -> tuple[tuple[Template, str], ...]:
     """The known names that templates import; computed once."""
     found = ((one.template, one.template.resolver.resolve(one.argument)) for one in calls(model) if one.name == "Fn::ImportValue")
     return model.cached(_imports, lambda: tuple((template, name) for template, name in found if isinstance(name, str)))
+
+
+def lonely_imports(model: Model) -> int:
+    """The number of imported names that no given stack exports."""
+    return sum(not model.exporters(name, user.environment) for user, name in _imports(model))
 
 
 def _near(name: str, user: Template) -> list[str]:

@@ -56,8 +56,9 @@ def wrong_kinds(model: Model) -> tuple[Misreference, ...]:
 
 
 def places_of_wrong_kinds(model: Model) -> set[tuple[Resource, Path]]:
-    """The places of these references, and the objects that have nothing else: another key was meant there."""
-    found = {(one.owner, one.path) for one in wrong_kinds(model)}
+    """The places of these references, with the lists of which they are all, and the objects that have nothing else: another key was
+    meant there."""
+    found = {place for one in wrong_kinds(model) for place in ((one.owner, one.path), *one.doubts)}
     return found | {(owner, path[:-1]) for owner, path in found if len(path) > 1 and _is_alone(owner.get(*path[:-1]))}
 
 
@@ -116,7 +117,9 @@ def _of_text(resource: Resource, path: Path, text: Text) -> Iterator[Misreferenc
         yield Misreference(resource, path, f"{name} begins with {_given(first)}", text, f"{image.words}: {_sources(image)}")
     if wanted is not None:
         message = f"{name} is a list of {len(text.references)} in one text"
-        yield Misreference(resource, path, message, text, f"{wanted.words}; Fn::Split divides a list, and Fn::Select takes one")
+        allowed = f"{wanted.words}; Fn::Split divides a list, and Fn::Select takes one"
+        lists = ((resource, path[:-1]),) if isinstance(path[-1], int) else ()
+        yield Misreference(resource, path, message, text, allowed, doubts=lists)
     data = values_in(text) if str(text.parts[0]).lstrip().startswith("{") else None
     inner = list(_inside(name, data)) if isinstance(data, Mapping) else []
     if inner:

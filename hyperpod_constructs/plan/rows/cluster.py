@@ -8,12 +8,13 @@ https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateCluster.html
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from hyperpod_constructs.facts import accounting, clusters, updates
 from hyperpod_constructs.plan.change import Change, added, fixed_by_another, grows, removed, shrinks
 from hyperpod_constructs.plan.row import Row, in_place, loses_data, refused, replaced, rolling
-from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_items, as_str, at
+from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_int, as_items, as_str, at, is_known, shown
 
 _GROUP_API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterInstanceGroupSpecification.html"
 _UPDATE_GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-update-cluster.html"
@@ -22,6 +23,7 @@ _CONTINUOUS = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpo
 _PLAN_UPDATE = "https://docs.aws.amazon.com/sagemaker/latest/dg/use-training-plan-for-hyperpod-update-using-api-cli-sdk.html"
 _SHARED = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterSharedEnvironmentConfig.html"
 _ACCOUNTING = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-external-accounting-db-slurm.html"
+_KEYS = "https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html"
 _NEW_NODES = "applies to new nodes only; running nodes keep the old value until they are replaced or updated"
 _NEW_CLUSTER = (
     "a new cluster is created and the old one deleted, with every node, its volumes, Slurm's queue and its accounting records"
@@ -122,6 +124,24 @@ def _is_last_group(change: Change) -> bool:
     return removed(change) and left == [(), ()]
 
 
+def _changes_keys(change: Change) -> bool:
+    """Whether a volume that stays has another key."""
+    before, after = ({volume: key for volume, key in _keys(value)} for value in (change.old, change.new))
+    return any(_differ(before[volume], after[volume]) for volume in before.keys() & after.keys())
+
+
+def _keys(storage: Value) -> Iterator[tuple[bool, Value]]:
+    """The keys of the root volume (true) and the other one (false) of a group."""
+    for one in as_items(storage) or ():
+        volume = at(one, "EbsVolumeConfig")
+        if isinstance(volume, Mapping):
+            yield as_bool(volume.get("RootVolume", False)) is True, volume.get("VolumeKmsKeyId", ABSENT)
+
+
+def _differ(old: Value, new: Value) -> bool:
+    return is_known(old) and is_known(new) and shown(old) != shown(new)
+
+
 def _only_uses_types(change: Change) -> bool:
     """Whether the group lists instance types before and after."""
     return change.old is not ABSENT and change.new is not ABSENT
@@ -147,6 +167,13 @@ def _group_rows(groups: str) -> tuple[Row, ...]:
         _fixed(f"{prefix}/OverrideVpcConfig", "the network of an existing group is fixed"),
         _fixed(f"{prefix}/ExecutionRole", "the execution role of an existing group is fixed", source=_UPDATE_GUIDE),
         _fixed(f"{prefix}/ThreadsPerCore", "the threads per core of an existing group are fixed", source=_UPDATE_GUIDE),
+        refused(
+            f"{prefix}/InstanceStorageConfigs",
+            "the key of the volumes of an existing group is fixed",
+            when=_changes_keys,
+            avoid="add a group with another name and the other key, move the jobs, then remove this one",
+            source=_KEYS,
+        ),
         in_place(f"{prefix}/InstanceStorageConfigs", _NEW_NODES, source=_GROUP_API),
         in_place(f"{prefix}/TrainingPlanArn", _NEW_NODES, source=_PLAN_UPDATE),
         in_place(f"{prefix}/OnStartDeepHealthChecks", f"{_NEW_NODES}; new nodes run the checks"),
