@@ -45,6 +45,10 @@ class Doubts:
     handed: frozenset[Handed] = frozenset()
     instead: Mapping[Key, tuple[Path, Raw]] = field(default_factory=dict)
 
+    def are_of(self, key: Key, path: Path) -> bool:
+        """Whether a value of a resource is in doubt itself."""
+        return path in self.values.get(key, ())
+
     def applied(self, key: Key, properties: Value) -> Value:
         """The properties of a resource, with what is not known."""
         for path in self.values.get(key, ()):

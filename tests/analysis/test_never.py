@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.analysis.references.never import refusing
+from hyperpod_constructs.analysis.references.never import contradictions, refusing
 from hyperpod_constructs.templates.model import Model
 
 STAGE, COUNT, REGION = {"Ref": "Stage"}, {"Ref": "Count"}, {"Ref": "AWS::Region"}
@@ -82,3 +82,23 @@ def test_two_rules_may_exclude_each_other() -> None:
         "Stage",
         "rule Test refuses every deployment: its assertions hold with no values",
     )
+
+
+@pytest.mark.parametrize(
+    ("live", "found"),
+    [
+        ({"Fn::And": [equals(STAGE, "live"), equals(STAGE, "test")]}, True),
+        ({"Fn::And": [{"Condition": "IsTest"}, equals(STAGE, "live")]}, True),
+        ({"Fn::Not": [{"Fn::Or": [equals(STAGE, "live"), equals(STAGE, "test")]}]}, True),
+        ({"Fn::Or": [equals(STAGE, "live"), equals(STAGE, "test")]}, False),
+        ({"Fn::And": [{"Condition": "IsTest"}, equals({"Ref": "Free"}, "a")]}, False),
+        ({"Fn::And": [equals(STAGE, "Live"), equals(STAGE, "test")]}, False),
+        ({"Fn::And": [{"Condition": "Live"}, equals(STAGE, "test")]}, False),
+        (equals("true", "false"), False),
+    ],
+)
+def test_a_condition_that_no_values_make_true(live: Any, found: bool) -> None:
+    conditions = {"IsTest": equals(STAGE, "test"), "Live": live}
+    template = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Parameters": PARAMETERS, "Conditions": conditions}
+    (only,) = Model.of({"t": template}).templates
+    assert [one.message for one in contradictions(only)] == ["condition Live is never true"] * found

@@ -58,3 +58,14 @@ def test_what_has_its_form_is_not(sections: dict[str, Any]) -> None:
 def test_names_of_what_has_another_form_are_there() -> None:
     tagged = edited(slurm(), {"Vpc/Tags": [{"Key": "size", "Value": {"Ref": "Size"}}]})
     assert rules_of({**tagged, "Parameters": {"Size": "8"}}) == ["HP-REF-010"]
+
+
+def test_a_wrong_value_of_a_mapping_is_said_where_it_is_looked_up() -> None:
+    named = {name: {"Fn::FindInMap": ["Names", {"Ref": "Stage"}, name]} for name in ("One", "Two")}
+    topics = {name: {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": value}} for name, value in named.items()}
+    names = {"live": {"One": "one", "Two": {"Ref": "Stage"}}}
+    sections = {"Parameters": {"Stage": TEXT}, "Mappings": {"Names": names, "Unread": {"live": {"One": {"Ref": "Stage"}}}}}
+    assert said(**sections, Resources=topics) == [
+        ("Two", "Mappings/Names/live/Two has an object"),
+        ("Topic", "Mappings/Unread/live/One has an object"),
+    ]

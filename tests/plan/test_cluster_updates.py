@@ -273,3 +273,23 @@ def test_a_count_of_which_the_stage_decides(counts: tuple[int, int], effect: Eff
 
     (found,) = change(of(4, 4), of(*counts)).rows
     assert found.effect is effect
+
+
+def volume(key: str | None, *, root: bool = False) -> dict[str, Any]:
+    given = {"RootVolume": True} if root else {"VolumeSizeInGB": 500}
+    return {"EbsVolumeConfig": {**given, **({} if key is None else {"VolumeKmsKeyId": key})}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "effect"),
+    [
+        ([volume("a")], [volume("b")], Effect.REFUSED),
+        ([volume("a", root=True), volume("a")], [volume("a"), volume("b", root=True)], Effect.REFUSED),
+        ([volume("a")], [volume(None)], Effect.REFUSED),
+        ([volume("a")], [volume("a"), volume("a", root=True)], Effect.NO_INTERRUPTION),
+        ([volume("a", root=True), volume("a")], [volume("a"), volume("a", root=True)], Effect.NO_INTERRUPTION),
+    ],
+)
+def test_a_group_keeps_the_keys_of_its_volumes(before: list[Any], after: list[Any], effect: Effect) -> None:
+    found = row(cluster(group(InstanceStorageConfigs=before)), cluster(group(InstanceStorageConfigs=after)))
+    assert found.effect is effect

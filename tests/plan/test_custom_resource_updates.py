@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.plan.effect import Effect
-from tests.plan.templates import resource, row
+from tests.plan.templates import change, resource, row, template
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,40 @@ def test_a_change_of_an_extension(name: str, old: str, new: str, effect: Effect)
     found = row(one, other)
     assert (found.property, found.effect) == (name, effect)
     assert ("only raises the version" in found.why) == (effect is Effect.REFUSED)
+
+
+SENDS = """import cfnresponse
+def handler(event, context):
+    given = event["ResourceProperties"]
+    name = f"{given['Bucket']}/{given['Key']}"
+    cfnresponse.send(event, context, cfnresponse.SUCCESS, {}, name)
+"""
+KEEPS = SENDS.replace("{}, name", "{}, event.get('PhysicalResourceId', name)")
+FAILS = f"{SENDS}    cfnresponse.send(event, context, cfnresponse.FAILED, {{}}, 'none')\n"
+
+
+def written(code: str, **given: str) -> dict[str, Any]:
+    """An object that a function with this code writes."""
+    function = resource("AWS::Lambda::Function", Runtime="python3.13", Handler="index.handler", Code={"ZipFile": code})
+    properties = {"Bucket": {"Ref": "Scripts"}, "Key": "one.sh", "Body": "a", **given}
+    token = {"Fn::GetAtt": ["Writer", "Arn"]}
+    return template(
+        Scripts=resource("AWS::S3::Bucket"),
+        Writer=function,
+        Script=resource("Custom::Script", ServiceToken=token, **properties),
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "given", "effect"),
+    [
+        (SENDS, {"Key": "two.sh"}, Effect.REPLACE),
+        (FAILS, {"Key": "two.sh"}, Effect.REPLACE),
+        (SENDS, {"Body": "b"}, Effect.NO_INTERRUPTION),
+        (KEEPS, {"Key": "two.sh"}, Effect.NO_INTERRUPTION),
+        (SENDS.replace(", name)", ")"), {"Key": "two.sh"}, Effect.NO_INTERRUPTION),
+    ],
+)
+def test_a_custom_resource_is_another_one_with_another_id(code: str, given: dict[str, str], effect: Effect) -> None:
+    (found,) = change(written(code), written(code, **given)).rows
+    assert (found.resource, found.property, found.effect) == ("Script", next(iter(given)), effect)

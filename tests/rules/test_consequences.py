@@ -469,6 +469,26 @@ def test_a_parameter_with_another_value_than_its_namesake_is_one_finding() -> No
     assert finding.message.endswith("none of this with Team 'weavers', as another template has it")
 
 
+def test_a_parameter_that_loses_all_imports_is_their_mistake() -> None:
+    """One finding speaks for several imports already."""
+    team = {"Team": {"Type": "String", "Default": "weavers"}}
+    names = ("alerts", "errors")
+    topics = {name: {"Type": "AWS::SNS::Topic"} for name in names}
+    outputs = {name: {"Value": {"Ref": name}, "Export": {"Name": {"Fn::Sub": f"${{Team}}-{name}"}}} for name in names}
+    given = {"Protocol": "email", "Endpoint": "oncall@example.com"}
+    users = {
+        f"To{name}": {
+            "Type": "AWS::SNS::Subscription",
+            "Properties": {**given, "TopicArn": {"Fn::ImportValue": {"Fn::Sub": f"${{Team}}-{name}"}}},
+        }
+        for name in names
+    }
+    user = {"Parameters": {"Team": {"Type": "String", "Default": "weaver"}}, "Resources": users}
+    (found,) = check(Model.of({"giver": {"Parameters": team, "Resources": topics, "Outputs": outputs}, "user": user}))
+    assert (found.rule, found.template, found.resource) == ("HP-REF-007", "user", "Team")
+    assert found.message.endswith("none of this with Team 'weavers', as another template has it")
+
+
 def test_a_namesake_explains_no_mistake_that_stays_with_its_value() -> None:
     wrong = {"Errors/LogGroupName": {"Fn::Sub": "/${Team}/job"}, "OnCall/Protocol": "mail"}
     given = of_team("weavers")

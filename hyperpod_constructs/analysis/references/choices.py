@@ -40,7 +40,7 @@ def choice_without(template: Template, condition: str, needs: Sequence[tuple[str
 def is_empty_where(template: Template, condition: str, parameter: str, *, answer: bool) -> bool:
     """Whether a parameter is surely empty where a condition has an answer, whatever the parameters of the template are."""
     conditions = section(template, "Conditions")
-    found = [pair for name in _used(conditions, [condition]) for pair in comparisons(conditions[name])]
+    found = [pair for name in used(conditions, [condition]) for pair in comparisons(conditions[name])]
     values = {one: _any_of(texts) for one, texts in grouped(found).items()}
     choices = [dict(zip(values, each, strict=True)) for each in islice(product(*values.values()), _MOST + 1)]
     fitting = [one for one in choices if _holds(conditions, {"Condition": condition}, one, ()) is not (not answer)]
@@ -85,8 +85,8 @@ def _levels(template: Template, parameter: str) -> list[tuple[Template, str]] | 
 def _deciding(stack: Resource) -> Collection[str | None]:
     """The parameters by which a nested stack is there or not."""
     conditions = section(stack.template, "Conditions")
-    used = _used(conditions, [] if stack.condition is None else [stack.condition])
-    return {referred(raw) for name in used for raw in walk(conditions[name])}
+    deciding = used(conditions, [] if stack.condition is None else [stack.condition])
+    return {referred(raw) for name in deciding for raw in walk(conditions[name])}
 
 
 def may_limit(rules: Mapping[str, Raw], parameter: str) -> bool:
@@ -97,7 +97,7 @@ def may_limit(rules: Mapping[str, Raw], parameter: str) -> bool:
 
 def _choices(template: Template, conditions: Mapping[str, Raw], names: Sequence[str]) -> Iterator[Choice]:
     """The values of the parameters that conditions compare, in all combinations; none if something else decides on one of them."""
-    found = [pair for name in _used(conditions, names) for pair in comparisons(conditions[name])]
+    found = [pair for name in used(conditions, names) for pair in comparisons(conditions[name])]
     levels = {one: _levels(template, one) or [] for one, _ in found}
     if not all(levels.values()):
         return
@@ -112,7 +112,7 @@ def _any_of(texts: Iterable[str]) -> list[str]:
     return [*dict.fromkeys(texts), _OTHER]
 
 
-def _used(conditions: Mapping[str, Raw], names: Sequence[str]) -> list[str]:
+def used(conditions: Mapping[str, Raw], names: Sequence[str]) -> list[str]:
     """These conditions and those that they name."""
     found, waiting = [], [*names]
     while waiting:

@@ -1,4 +1,4 @@
-"""What parameters and pseudo parameters never are, and rules that for this reason refuse every deployment.
+"""What parameters and pseudo parameters never are, and what never holds for that: conditions, and rules, which then refuse all.
 
 Sources: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/rules-section-structure.html and
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html
@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
+from types import MappingProxyType
 from typing import TypeAlias
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.comparisons import text_of
+from hyperpod_constructs.analysis.references.choices import used
 from hyperpod_constructs.analysis.references.parameters import declared, refusal_of
 from hyperpod_constructs.analysis.references.places import Misreference, entry, section, settled
 from hyperpod_constructs.analysis.schema.violation import listed, meant
@@ -92,11 +94,28 @@ def refusing(template: Template) -> Iterator[Misreference]:
         return
 
 
+def contradictions(template: Template) -> Iterator[Misreference]:
+    """Conditions that no values of the parameters make true, though each comparison may be."""
+    conditions = section(template, "Conditions")
+    for name, written in conditions.items():
+        together = [conditions[one] for one in used(conditions, [name])]
+        choices = _choices(template, together) if _may_each_be(template, together) else None
+        if choices and all(_holds(written, choice, conditions) is False for choice in choices):
+            place = entry(template, "Conditions", name)
+            yield Misreference(place, (), f"condition {name} is never true", ABSENT, "a condition that some deployment meets")
+
+
+def _may_each_be(template: Template, together: Sequence[Raw]) -> bool:
+    """Whether conditions compare parameters, and each of them with what it may be: anything else is said alone."""
+    atoms = [*compared_in([*together])]
+    return len(atoms) > 1 and not any(never(template, one) for one in atoms)
+
+
 def _choices(template: Template, rules: Sequence[Raw]) -> list[Mapping[str, str]] | None:
     """The texts that the compared parameters can be, in all combinations; `None` for too many."""
     found = grouped(atom for rule in rules for atom in compared_in(rule))
     values = [_values(template, name, texts) for name, texts in found.items()]
-    choices = [dict(zip(found, each, strict=True)) for each in islice(product(*values), _MOST + 1)]
+    choices: list[Mapping[str, str]] = [dict(zip(found, each, strict=True)) for each in islice(product(*values), _MOST + 1)]
     return choices if len(choices) <= _MOST else None
 
 
@@ -118,9 +137,15 @@ def _passes(rule: Raw, choice: Mapping[str, str]) -> bool:
     return applies is not True or all(_holds(one, choice) is not False for one in asserted)
 
 
-def _holds(raw: Raw, choice: Mapping[str, str]) -> bool | None:
-    """Whether an assertion holds with these values; `None` if that is not known."""
+def _holds(raw: Raw, choice: Mapping[str, str], conditions: Mapping[str, Raw] = MappingProxyType({})) -> bool | None:
+    """Whether a condition or an assertion holds with these values; `None` if that is not known.
+
+    :param conditions: those that it may name; none by default.
+    """
     name, argument = next(iter(raw.items())) if isinstance(raw, dict) and len(raw) == 1 else ("", None)
+    if name == "Condition" and isinstance(argument, str) and argument in conditions:
+        others = {other: written for other, written in conditions.items() if other != argument}
+        return _holds(conditions[argument], choice, others)
     if not isinstance(argument, list):
         return None
     if name in ("Fn::Equals", "Fn::Contains") and len(argument) == 2:
@@ -128,7 +153,7 @@ def _holds(raw: Raw, choice: Mapping[str, str]) -> bool | None:
         sides = [_side(one, choice) for one in (first if isinstance(first, list) else [first])]
         wanted = _side(second, choice)
         return None if wanted is None or None in sides or isinstance(second, list) else wanted in sides
-    parts = [_holds(one, choice) for one in argument]
+    parts = [_holds(one, choice, conditions) for one in argument]
     if name == "Fn::Not" and len(parts) == 1:
         return None if parts[0] is None else not parts[0]
     if name not in ("Fn::And", "Fn::Or"):

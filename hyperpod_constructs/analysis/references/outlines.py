@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from hyperpod_constructs.analysis.references.places import ENTRIES, Misreference, entry, head, section
+from hyperpod_constructs.analysis.references.places import ENTRIES, Misreference, calls, entry, head, section
 from hyperpod_constructs.templates.model import Resource, Template
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import ABSENT
@@ -19,8 +19,10 @@ def unformed(template: Template) -> Iterator[Misreference]:
     for kind, judge in _FORMS.items():
         for name, written in section(template, kind).items():
             said = None if written is None else judge(written)
-            place = entry(template, kind, name) if kind in ENTRIES else first
-            if said is not None and place is not None:
+            if said is None:
+                continue
+            place = entry(template, kind, name) if kind in ENTRIES else _reader(template, name, written) or first
+            if place is not None:
                 yield Misreference(place, (), f"{kind}/{name}{said[0]}", ABSENT, said[1])
     description = template.raw.get("Description")
     if first is not None and isinstance(description, list | dict):
@@ -28,6 +30,26 @@ def unformed(template: Template) -> Iterator[Misreference]:
 
     for resource in template.resources:
         yield from _of_another_kind(resource)
+
+
+def _reader(template: Template, name: str, mapping: Raw) -> Resource | None:
+    """The first resource that looks up a wrong value of a mapping, or else any of its values."""
+    lookups = [one for one in calls(template.model) if one.template is template and one.name == "Fn::FindInMap"]
+    readers = [one for one in lookups if isinstance(one.argument, list) and one.argument[:1] == [name]]
+    wrong = [one for one in readers if _of_mapping(_looked_up(mapping, one.argument)) is not None]
+    return next((one.owner for one in (*wrong, *readers) if one.owner.type not in ENTRIES.values()), None)
+
+
+def _looked_up(mapping: Raw, argument: Raw) -> Raw:
+    """The part of a mapping that a lookup may give: keys that are functions stand for any."""
+    first, second = argument[1:3] if isinstance(argument, list) and len(argument) > 2 else (None, None)
+    rows = mapping.items() if isinstance(mapping, dict) else ()
+    chosen = {key: row for key, row in rows if not isinstance(first, str) or key == first}
+    return {key: _only(row, second) for key, row in chosen.items()}
+
+
+def _only(row: Raw, key: Raw) -> Raw:
+    return {key: row[key]} if isinstance(row, dict) and isinstance(key, str) and key in row else row
 
 
 def _of_another_kind(resource: Resource) -> Iterator[Misreference]:

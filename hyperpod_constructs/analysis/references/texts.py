@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from hyperpod_constructs.analysis.references.never import compared_in, never
+from hyperpod_constructs.analysis.references.never import compared_in, contradictions, never
 from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, names, once
 from hyperpod_constructs.facts.property_schemas import property_schema
 from hyperpod_constructs.templates.model import Model, Resource
@@ -22,8 +22,9 @@ _SUBSTITUTED = "DefinitionSubstitutions"
 
 
 def unmeant(model: Model) -> tuple[Misreference, ...]:
-    """Variables that stay in a text as they are, and comparisons with a value that a parameter does not take."""
+    """Variables that stay in a text as they are, comparisons with a value that a parameter does not take, and contradictions."""
     found = [one for resource in model.resources() for one in _plain_variables(resource)]
+    found += [one for template in model.templates if not template.rewritten for one in contradictions(template)]
     return tuple(once([*found, *(one for call in calls(model) for one in _never_equal(call))]))
 
 

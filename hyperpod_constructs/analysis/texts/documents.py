@@ -181,7 +181,9 @@ def _profile(value: Value) -> Slips:
     """The commands that a session begins with, by the system of its node."""
     systems = text_words.SESSION_SYSTEMS
     if isinstance(value, str | int | tuple) and value != "":
-        yield Slip(f"shellProfile is {quoted(value)}", f"commands for {' and '.join(systems)}, each by the name of the system", (), value)
+        yield Slip(
+            f"shellProfile is {quoted(value)}", f"commands for {' and '.join(systems)}, each by the name of the system", (), value
+        )
     for name, commands in mapping(value).items():
         if name not in systems:
             yield Slip(f"shellProfile has {name}", listed(systems), (name,), commands)

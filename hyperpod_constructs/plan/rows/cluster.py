@@ -126,7 +126,7 @@ def _is_last_group(change: Change) -> bool:
 
 def _changes_keys(change: Change) -> bool:
     """Whether a volume that stays has another key."""
-    before, after = ({volume: key for volume, key in _keys(value)} for value in (change.old, change.new))
+    before, after = (dict(_keys(value)) for value in (change.old, change.new))
     return any(_differ(before[volume], after[volume]) for volume in before.keys() & after.keys())
 
 

@@ -147,7 +147,7 @@ def what_is_kept_is_kept_by_the_stack(resource: Resource) -> Hit:
 )
 def data_does_not_expire(found: DataBucket) -> Iterator[Hit]:
     for index, rule in rules_of(found.resource):
-        expires = [key for key in ("ExpirationDate", "ExpirationInDays") if at(rule, key) is not ABSENT]
+        expires = [key for key in ("ExpirationDate", "ExpirationInDays") if _is_given(found.resource, index, rule, key)]
         prefix = prefix_of(rule) if expires else None
         cleared = [one for one in ("", *found.imported) if prefix is not None and one.startswith(prefix)]
         if cleared:
@@ -157,6 +157,12 @@ def data_does_not_expire(found: DataBucket) -> Iterator[Hit]:
                 else "a rule without a prefix deletes all objects"
             )
             yield hit(found.resource, f"{found.why}, and {what}", "LifecycleConfiguration", "Rules", index, expires[0])
+
+
+def _is_given(bucket: Resource, index: int, rule: Value, key: str) -> bool:
+    """Whether a rule has an age, of which nobody says that it is wrong."""
+    doubts = bucket.template.model.doubts
+    return at(rule, key) is not ABSENT and not doubts.are_of(bucket.key, ("LifecycleConfiguration", "Rules", index, key))
 
 
 @warning(

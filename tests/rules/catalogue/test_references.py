@@ -1008,3 +1008,33 @@ def test_a_secure_string_may_stand_below_a_condition(name: str, wrong: bool) -> 
     user = {"Type": "AWS::IAM::User", "Properties": {"LoginProfile": profile}}
     more = {"Parameters": {"Stage": {"Type": "String"}}, "Conditions": {"Own": {"Fn::Equals": [{"Ref": "Stage"}, "own"]}}}
     assert ("HP-REF-008" in rules_of({**more, "Resources": {"User": user}})) is wrong
+
+
+def test_a_bucket_does_not_log_into_a_bucket_of_its_own_name() -> None:
+    name = {"Fn::Sub": "models-${AWS::AccountId}"}
+    properties = {"BucketName": name, "LoggingConfiguration": {"DestinationBucketName": name}}
+    kept = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
+    found = rules_of(edited(SLURM, {"Models": {"Type": "AWS::S3::Bucket", **kept, "Properties": properties}}))
+    assert "HP-REF-013" in found
+
+
+def test_a_rule_that_refuses_every_deployment_is_one_mistake() -> None:
+    rule = {"Assertions": [{"Assert": {"Fn::Equals": [{"Ref": "AWS::Region"}, "us-west2"]}}]}
+    (found,) = findings({**SLURM, "Rules": {"OnlyOregon": rule}})
+    assert (found.rule, found.resource) == ("HP-REF-014", "OnlyOregon")
+    assert found.message == "rule OnlyOregon refuses every deployment: AWS::Region is never 'us-west2'; the nearest is us-west-2"
+
+
+def test_an_export_that_takes_the_name_of_another_is_one_mistake() -> None:
+    outputs = {name: {"Value": {"Ref": "Vpc"}, "Export": {"Name": "lab-vpc"}} for name in ("Vpc", "Second")}
+    giver = {**SLURM, "Outputs": {**outputs, "Third": {"Value": {"Ref": "Vpc"}, "Export": {"Name": "lab-vpc-2"}}}}
+    assert rules_of(giver, importing("lab-vpc-1")) == ["HP-REF-006"]
+
+
+def test_a_list_in_one_text_is_one_mistake() -> None:
+    joined = {"Fn::Join": [";", [{"Ref": "NodeSubnet"}, {"Ref": "Second"}]]}
+    subnet = {**SLURM["Resources"]["NodeSubnet"]}
+    split = {"Fn::Split": [",", joined]}
+    group = {"Type": "AWS::RDS::DBSubnetGroup", "Properties": {"DBSubnetGroupDescription": "a", "SubnetIds": split}}
+    found = findings(edited(SLURM, {"Second": subnet, "Subnets": group}))
+    assert [one.rule for one in found if one.resource == "Subnets" and one.path] == ["HP-REF-012"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -201,3 +202,13 @@ def test_a_preset_that_keeps_nothing() -> None:
             resource["DeletionPolicy"] = resource["UpdateReplacePolicy"] = "Delete"
 
     assert rules_of(*templates.values()) == ["HP-RET-001"]
+
+
+def test_file_systems_on_one_subnet_are_one_finding_with_groups_of_their_own() -> None:
+    template = with_policies(None, None, "NodeSubnet")
+    second = copy.deepcopy(template["Resources"]["FileSystem"])
+    second["Properties"]["SecurityGroupIds"] = [{"Ref": "SecondGroup"}]
+    group = {"Type": "AWS::EC2::SecurityGroup", "Properties": {"GroupDescription": "a", "VpcId": {"Ref": "Vpc"}}}
+    template["Resources"] |= {"Second": second, "SecondGroup": group}
+    found = [one for one in findings(template) if one.rule == "HP-RET-003"]
+    assert [(one.resource, "SecondGroup" in one.message) for one in found] == [("NodeSubnet", True)]

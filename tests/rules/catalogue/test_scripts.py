@@ -281,6 +281,36 @@ def test_passes_when_the_script_may_be_where_nodes_look_for_it(template: Templat
     assert said(template) == []
 
 
+PUTS = """import boto3, cfnresponse
+def handler(event, context):
+    props = event["ResourceProperties"]
+    boto3.client("s3").put_object(Bucket=props["Bucket"], Key=props["Prefix"] + "/on_init_complete.sh", Body=props["Script"])
+"""
+
+
+def put(prefix: str, code: str = PUTS) -> Template:
+    """A cluster whose script a function writes below the prefix of a custom resource."""
+    function = {"Runtime": "python3.13", "Handler": "index.handler", "Code": {"ZipFile": code}, "Role": OUTSIDE}
+    token = {"ServiceToken": {"Fn::GetAtt": ["Publisher", "Arn"]}}
+    added = {
+        "Publisher": {"Type": "AWS::Lambda::Function", "Properties": function},
+        "Published": {
+            "Type": "Custom::Scripts",
+            "Properties": {**token, "Bucket": {"Ref": "Scripts"}, "Prefix": prefix, "Script": "#!/bin/bash"},
+        },
+    }
+    return edited(slurm(), {**added, "Cluster/.DependsOn": ["Published", *WAYS]})
+
+
+def test_a_custom_resource_writes_what_its_function_does() -> None:
+    assert said(put("lifecycle")) == []
+    (message,) = said(edited(put("lifecycle"), {"Cluster/InstanceGroups/0/LifeCycleConfig/OnInitComplete": "prepare.sh"}))
+    assert "and Publisher writes lifecycle/on_init_complete.sh" in message
+    others = PUTS + "    boto3.client('s3').put_object(Bucket=props['Bucket'], Key=props['Other'], Body=b'')\n"
+    unknown = edited(put("lifecycle", others), {"Cluster/InstanceGroups/0/LifeCycleConfig/OnInitComplete": "prepare.sh"})
+    assert said(unknown) == []
+
+
 ANSWERS = """import os, boto3, cfnresponse
 def handler(event, context):
     prefix = event["ResourceProperties"]["Prefix"]

@@ -685,3 +685,20 @@ def test_code_is_not_executed(tmp_path: Path) -> None:
     code = f"open({str(trace)!r}, 'w')\ndef handler(event, context): pass\n"
     assert findings({"Resources": {"F": function(code)}}) == []
     assert not trace.exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"shellProfile": "exec bash"}, "shellProfile is 'exec bash'"),
+        ({"shellProfile": ["exec bash"]}, "shellProfile is ['exec bash']"),
+        ({"shellProfile": {"ubuntu": "exec bash"}}, "shellProfile has ubuntu"),
+        ({"shellProfile": {"linux": ["cd", "exec bash"]}}, "linux of shellProfile is ['cd', 'exec bash']"),
+        ({"runAsEnabled": True, "runAsDefaultUser": {"linux": "ubuntu"}}, "runAsDefaultUser is {'linux': 'ubuntu'}"),
+        ({"shellProfile": {"linux": "exec bash", "windows": ""}}, None),
+        ({"shellProfile": ""}, None),
+    ],
+)
+def test_sessions_begin_with_commands_for_each_system(given: dict[str, Any], message: str | None) -> None:
+    found = findings(edited(BASES["documents"], {INPUTS: given}), rules="HP-TXT")
+    assert [one.message for one in found] == ([] if message is None else [message])
