@@ -142,6 +142,16 @@ READ_FIELDS = (
 )
 """Fields whose paths are of the data that comes to a state."""
 
+AFTER_WORK = ("Assign", "Output")
+EXPRESSION_FIELDS = (
+    *("Arguments", "ItemSelector", "Items", "Seconds", "Timestamp", "TimeoutSeconds", "HeartbeatSeconds", "MaxConcurrency"),
+    *("Error", "Cause", *AFTER_WORK),
+)
+"""Fields with expressions of JSONata that fail without a value; the first ones here also have the result of the state's work.
+
+Source: https://docs.aws.amazon.com/step-functions/latest/dg/transforming-data.html (as of 2026-11-29)
+"""
+
 ERROR_OUTPUT = ("Error", "Cause")
 """What a catch hands on.
 

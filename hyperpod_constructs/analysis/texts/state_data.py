@@ -1,7 +1,7 @@
-"""Data between the states of a machine: a state reads what the input or a state before it may have written.
+"""Data between the states of a machine: a state reads what each way to it brings from the input or the states before it.
 
 The input of a machine that nothing in the app starts may have any members. A choice that asks whether something is present is
-believed.
+believed. Paths are followed in both languages of queries.
 
 Sources: https://docs.aws.amazon.com/step-functions/latest/dg/concepts-input-output-filtering.html,
 https://docs.aws.amazon.com/step-functions/latest/dg/connect-lambda.html and
@@ -11,6 +11,9 @@ https://docs.aws.amazon.com/step-functions/latest/dg/supported-services-awssdk.h
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import reduce
+from typing import TypeAlias
 
 from hyperpod_constructs.analysis.data_forms import (
     ANY_OBJECT,
@@ -26,6 +29,7 @@ from hyperpod_constructs.analysis.data_forms import (
     steps_of,
 )
 from hyperpod_constructs.analysis.function_answers import answer_of_function
+from hyperpod_constructs.analysis.jsonata_forms import form_of, lost_in
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.state_machines import definition, definition_key
 from hyperpod_constructs.analysis.texts.inputs import input_of
@@ -33,13 +37,25 @@ from hyperpod_constructs.analysis.texts.integrations import integration_of
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.sdk_shapes import answer_of
-from hyperpod_constructs.facts.state_language import ERROR_OUTPUT, JSON_PATH, JSONATA, READ_FIELDS, SDK_METADATA
+from hyperpod_constructs.facts.state_language import (
+    AFTER_WORK,
+    ERROR_OUTPUT,
+    EXPRESSION_FIELDS,
+    JSON_PATH,
+    JSONATA,
+    READ_FIELDS,
+    SDK_METADATA,
+)
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value
 
 _MACHINE, _FUNCTION = "AWS::StepFunctions::StateMachine", "AWS::Lambda::Function"
 _DEEPEST = 10
+_MOST_STEPS, _MOST_WAYS = 8, 12
+"""The looks at each state until its data are known, and the ways to a state that are told apart."""
+_Edge: TypeAlias = tuple[str, int]
+"""A way from one state to the next: the name of the first, and the number of the way among its own."""
 _PLAIN_ANSWERS = ("dynamodb", "lambda", "sns", "sqs")
 """Services whose optimized integrations answer as the operation does."""
 
@@ -47,8 +63,9 @@ _PLAIN_ANSWERS = ("dynamodb", "lambda", "sns", "sqs")
 def state_machine(resource: Resource) -> Slips:
     """The first state that reads what nothing before it writes."""
     machine = definition(resource)
-    if isinstance(machine, Mapping) and _language(machine, JSON_PATH) == JSON_PATH:
-        for slip in _Flow(machine, input_of(resource) or ANY_OBJECT, 0).slips():
+    if isinstance(machine, Mapping):
+        start = input_of(resource) or ANY_OBJECT
+        for slip in _Flow(machine, start, 0, _language(machine, JSON_PATH)).slips():
             yield slip.below(definition_key(resource))
             return
 
@@ -58,16 +75,19 @@ def _language(value: Mapping[str, Value], given: str) -> str:
 
 
 class _Flow:
-    """The data of one machine, from state to state."""
+    """The data of one machine, from state to state: each way to a state brings its own.
 
-    def __init__(self, machine: Mapping[str, Value], start: Known, depth: int) -> None:
+    A choice tells its ways apart, by what nobody can know here: behind it, data may have what any way to it brings.
+    """
+
+    def __init__(self, machine: Mapping[str, Value], start: Known, depth: int, language: str = JSON_PATH) -> None:
         self._states = {name: mapping(one) for name, one in mapping(machine.get("States", ABSENT)).items()}
-        self._depth = depth
-        self._inputs: dict[str, Known] = {}
+        self._depth, self._language = depth, language
+        self._inputs: dict[str, dict[_Edge, list[Known]]] = {}
         first = known(machine.get("StartAt", ABSENT))
         self._waiting: list[str] = []
-        self._come(first, start)
-        for _ in range(4 * len(self._states)):
+        self._come(first, ("", 0), [start])
+        for _ in range(_MOST_STEPS * len(self._states)):
             if not self._waiting:
                 break
             self._leave(self._waiting.pop(0))
@@ -75,40 +95,57 @@ class _Flow:
     def slips(self) -> Iterator[Slip]:
         """The states that read what is not there, in the order in which they are reached."""
         for name in () if self._waiting else self._inputs:
-            state = self._states[name]
-            if _language(state, JSON_PATH) == JSON_PATH:
-                yield from _reads(name, state, _effective(state, self._inputs[name]), _result(state))
-            yield from self._inner(state, _effective(state, self._inputs[name]))
+            state, ways = self._states[name], self._ways(name)
+            language = _language(state, self._language)
+            found = [(source, list(_reads(name, state, data, language))) for source, data in ways]
+            every = all(slips for _, slips in found)
+            for source, slips in found:
+                yield from (one if every else _on_a_way(one, source) for one in slips)
+            for _, data in ways:
+                yield from self._inner(state, data, language)
 
-    def _inner(self, state: Mapping[str, Value], data: Known) -> Iterator[Slip]:
+    def _ways(self, name: str) -> list[tuple[str, Known]]:
+        """The data that come to a state, each with the state before it."""
+        found = [(source, data) for (source, _), forms in self._inputs[name].items() for data in forms]
+        if known(self._states[name].get("Type", ABSENT)) != "Choice" and len(found) <= _MOST_WAYS:
+            return found
+        return [(found[0][0], reduce(either, (data for _, data in found)))]
+
+    def _inner(self, state: Mapping[str, Value], data: Known, language: str) -> Iterator[Slip]:
         if self._depth < _DEEPEST:
-            given = _given(state, data)
+            given = _given(state, data, language)
             for _, branch in entries(state.get("Branches", ABSENT)):
-                yield from _Flow(mapping(branch), given, self._depth + 1).slips()
+                yield from _Flow(mapping(branch), given, self._depth + 1, language).slips()
             for key in ("ItemProcessor", "Iterator"):
-                selected = _given(state, data, "ItemSelector") if "ItemSelector" in state else None
-                yield from _Flow(mapping(state.get(key, ABSENT)), selected, self._depth + 1).slips()
+                selected = _given(state, data, language, "ItemSelector") if "ItemSelector" in state else None
+                yield from _Flow(mapping(state.get(key, ABSENT)), selected, self._depth + 1, language).slips()
 
-    def _come(self, name: str | None, data: Known) -> None:
+    def _come(self, name: str | None, edge: _Edge, forms: list[Known]) -> None:
         """Bring data to a state."""
         if name is None or name not in self._states:
             return
-        old = self._inputs.get(name)
-        new = either(old, data) if name in self._inputs else data
-        if name not in self._inputs or new != old:
-            self._inputs[name] = new
+        new = [one for index, one in enumerate(forms) if one not in forms[:index]]
+        before = self._inputs.setdefault(name, {})
+        if before.get(edge) != new:
+            before[edge] = new
             self._waiting.append(name)
 
     def _leave(self, name: str) -> None:
         """Bring the data of a state to those that come after it."""
-        state, data = self._states[name], self._inputs[name]
-        for _, rule in entries(state.get("Catch", ABSENT)):
-            path = mapping(rule).get("ResultPath", "$")
-            self._come(known(mapping(rule).get("Next", ABSENT)), _at_path(data, path, Data(dict.fromkeys(ERROR_OUTPUT))))
-        out = _output(state, data)
-        for after in (state, *(mapping(one) for _, one in entries(state.get("Choices", ABSENT)))):
-            self._come(known(after.get("Next", ABSENT)), out)
-        self._come(known(state.get("Default", ABSENT)), out)
+        state, data = self._states[name], [one for _, one in self._ways(name)]
+        for number, (after, forms) in enumerate(_ways_from(state, data, _language(state, self._language))):
+            self._come(known(after), (name, number), forms)
+
+
+def _ways_from(state: Mapping[str, Value], data: list[Known], language: str) -> Iterator[tuple[Value, list[Known]]]:
+    """The states after a state, each with what comes to it."""
+    out = [_output(state, one, language) for one in data]
+    yield from ((state.get(key, ABSENT), out) for key in ("Next", "Default"))
+    for choice in (mapping(one) for _, one in entries(state.get("Choices", ABSENT))):
+        own = "Output" in choice and language == JSONATA
+        yield choice.get("Next", ABSENT), [form_of(choice["Output"], {"input": one}) for one in data] if own else out
+    for rule in (mapping(one) for _, one in entries(state.get("Catch", ABSENT))):
+        yield rule.get("Next", ABSENT), [_caught(rule, one, language) for one in data]
 
 
 def _effective(state: Mapping[str, Value], data: Known) -> Known:
@@ -130,9 +167,13 @@ def _at_path(data: Known, path: Value, value: Known) -> Known:
     return None if steps is None else put(data, steps, value)
 
 
-def _given(state: Mapping[str, Value], data: Known, key: str = "Parameters") -> Known:
-    """What a state makes of its data by a template."""
-    return _selected(state[key], data, 0) if key in state else data
+def _given(state: Mapping[str, Value], data: Known, language: str, key: str = "") -> Known:
+    """What a state makes of its data for its work, or by a template of another name."""
+    if language == JSONATA:
+        name = key or "Arguments"
+        return form_of(state[name], {"input": data}) if name in state else data
+    name, effective = key or "Parameters", _effective(state, data)
+    return _selected(state[name], effective, 0) if name in state else effective
 
 
 def _selected(value: Value, data: Known, depth: int) -> Known:
@@ -145,18 +186,27 @@ def _selected(value: Value, data: Known, depth: int) -> Known:
     return Data(members)
 
 
-def _output(state: Mapping[str, Value], data: Known) -> Known:
+def _caught(rule: Mapping[str, Value], data: Known, language: str) -> Known:
+    """What a catch hands on."""
+    error = Data(dict.fromkeys(ERROR_OUTPUT))
+    if language == JSONATA:
+        return form_of(rule["Output"], {"input": data, "errorOutput": error}) if "Output" in rule else error
+    return _at_path(data, rule.get("ResultPath", "$"), error)
+
+
+def _output(state: Mapping[str, Value], data: Known, language: str) -> Known:
     """What a state hands on."""
-    if _language(state, JSON_PATH) != JSON_PATH:
-        return None
-    kind, effective = known(state.get("Type", ABSENT)), _effective(state, data)
+    kind, result = known(state.get("Type", ABSENT)), _result(state)
+    works = kind in ("Task", "Parallel", "Map")
+    if language == JSONATA:
+        scope = {"input": data, **({"result": result} if works else {})}
+        return form_of(state["Output"], scope) if "Output" in state else scope.get("result", data)
     if kind in ("Choice", "Wait", "Succeed"):
-        return _through(effective, state.get("OutputPath", "$"))
-    result = _result(state)
+        return _through(_effective(state, data), state.get("OutputPath", "$"))
     if kind == "Pass" and "Result" not in state:
-        result = _given(state, effective)
+        result = _given(state, data, language)
     if "ResultSelector" in state:
-        result = _given(state, result, "ResultSelector")
+        result = _selected(state["ResultSelector"], result, 0)
     return _through(_at_path(data, state.get("ResultPath", "$"), result), state.get("OutputPath", "$"))
 
 
@@ -176,22 +226,35 @@ def _result(state: Mapping[str, Value]) -> Known:
     answer = of_answer(call.operation.client, answer_of(call.operation.client, call.operation.name), capital=True)
     members = {} if answer is None else {**answer.members, **dict.fromkeys(SDK_METADATA)}
     if call.operation.action == "lambda:InvokeFunction" and not call.by_sdk:
-        called = resource_of(mapping(state.get("Parameters", ABSENT)).get("FunctionName", ABSENT), _FUNCTION)
+        given = mapping(state.get("Parameters", state.get("Arguments", ABSENT)))
+        called = resource_of(given.get("FunctionName", ABSENT), _FUNCTION)
         members["Payload"] = None if called is None else answer_of_function(called)
     return None if answer is None else Data(members)
 
 
-def _reads(name: str, state: Mapping[str, Value], data: Known, result: Known) -> Iterator[Slip]:
+def _reads(name: str, state: Mapping[str, Value], data: Known, language: str) -> Iterator[Slip]:
     """The paths of a state at which nothing is."""
+    if language == JSONATA:
+        yield from _evaluated(name, state, data)
+        return
+    effective = _effective(state, data)
     for key in READ_FIELDS:
         if key in state:
-            yield from _lost(name, state[key], data, is_path=key.endswith("Path"))
+            yield from _lost(name, state[key], data if key == "InputPath" else effective, is_path=key.endswith("Path"))
     if "ResultSelector" in state:
-        yield from _lost(name, state["ResultSelector"], result)
+        yield from _lost(name, state["ResultSelector"], _result(state))
     choices = state.get("Choices", ABSENT)
     if "IsPresent" not in str(choices):
         for _, choice in entries(choices):
-            yield from _compared(name, mapping(choice), data, 0)
+            yield from _compared(name, mapping(choice), effective, 0)
+
+
+def _evaluated(name: str, state: Mapping[str, Value], data: Known) -> Iterator[Slip]:
+    """The plain paths of a state's expressions, in what it takes and in what it hands on."""
+    works = known(state.get("Type", ABSENT)) in ("Task", "Parallel", "Map")
+    for key in EXPRESSION_FIELDS:
+        scope = {"input": data, **({"result": _result(state)} if works and key in AFTER_WORK else {})}
+        yield from (_slip(name, path, lost) for path, lost in lost_in(state.get(key, ABSENT), scope))
 
 
 def _lost(name: str, value: Value, data: Known, depth: int = 0, *, is_path: bool = False) -> Iterator[Slip]:
@@ -211,6 +274,11 @@ def _lost(name: str, value: Value, data: Known, depth: int = 0, *, is_path: bool
 def _slip(name: str, path: str, lost: Lost) -> Slip:
     message = f"the state {name!r} reads {path}, and nothing before it writes {lost.name}{meant(lost.name, lost.names)}"
     return Slip(message, listed(lost.names) if lost.names else "what a state before it writes", dead=True)
+
+
+def _on_a_way(slip: Slip, source: str) -> Slip:
+    """A mistake on one way alone, whose data another state hands on."""
+    return replace(slip, message=slip.message.replace("nothing before it writes", f"the way from {source!r} has no", 1))
 
 
 def _compared(name: str, choice: Mapping[str, Value], data: Known, depth: int) -> Iterator[Slip]:

@@ -21,7 +21,7 @@ STATES: dict[str, Any] = {
         "Resource": f"{OWN}lambda:invoke",
         "Parameters": {"FunctionName": att("Count"), "Payload": {"wanted.$": "$.wanted"}},
         "ResultPath": "$.count",
-        "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "Tell"}],
+        "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "Failed"}],
         "Next": "Look",
     },
     "Look": {
@@ -55,7 +55,13 @@ STATES: dict[str, Any] = {
     "Tell": {
         "Type": "Task",
         "Resource": f"{OWN}sns:publish",
-        "Parameters": {"TopicArn": "arn:aws:sns:us-west-2:123456789012:a", "Message.$": "States.Format('$.x {}', $.error.Cause)"},
+        "Parameters": {"TopicArn": "arn:aws:sns:us-west-2:123456789012:a", "Message.$": "States.Format('$.x {}', $.name)"},
+        "End": True,
+    },
+    "Failed": {
+        "Type": "Task",
+        "Resource": f"{OWN}sns:publish",
+        "Parameters": {"TopicArn": "arn:aws:sns:us-west-2:123456789012:a", "Message.$": "$.error.Cause"},
         "End": True,
     },
 }
@@ -101,8 +107,14 @@ def test_data_that_states_write_is_read_without_a_finding() -> None:
             "compares $.cluster.status with 'INSERVICE', which it never is; the nearest is InService",
         ),
         ("Each/ItemsPath", "$.count.Payload.names", "reads $.count.Payload.names"),
-        ("Tell/Parameters", {"TopicArn": "a", "Message.$": "$.error.Reason"}, "reads $.error.Reason"),
-        ("Each/ResultPath", "$", None),
+        ("Failed/Parameters", {"TopicArn": "a", "Message.$": "$.error.Reason"}, "reads $.error.Reason"),
+        ("Each/ResultPath", "$", "the state 'Tell' reads $.name, and the way from 'Each' has no name"),
+        ("Each/ResultPath", ..., "the state 'Tell' reads $.name, and the way from 'Each' has no name"),
+        (
+            "Count/Catch",
+            [{"ErrorEquals": ["A"], "Next": "Look"}, {"ErrorEquals": ["States.ALL"], "ResultPath": "$.error", "Next": "Failed"}],
+            "the state 'Look' reads $.name, and the way from 'Count' has no name",
+        ),
         ("Which/Choices", [{"Variable": "$.count.x", "IsPresent": True, "Next": "Tell"}], None),
         ("Look/Parameters", {"ClusterName.$": "$$.Execution.Name"}, None),
         ("Count/OutputPath", "$.elsewhere", None),
@@ -110,6 +122,68 @@ def test_data_that_states_write_is_read_without_a_finding() -> None:
 )
 def test_a_state_reads_what_may_be_there(path: str, value: Any, message: str | None) -> None:
     assert [message is not None and message in one for one in said({path: value})] == ([] if message is None else [True])
+
+
+ANSWERS: dict[str, Any] = {
+    "Look": {
+        "Type": "Task",
+        "Resource": f"{SDK}sagemaker:describeCluster",
+        "Arguments": {"ClusterName": "{% $states.input.name %}"},
+        "Output": {"name": "{% $states.input.name %}", "status": "{% $states.result.ClusterStatus %}"},
+        "Catch": [{"ErrorEquals": ["States.ALL"], "Output": {"why": "{% $states.errorOutput.Cause %}"}, "Next": "Failed"}],
+        "Next": "Which",
+    },
+    "Which": {
+        "Type": "Choice",
+        "Choices": [
+            {
+                "Condition": "{% $states.input.status = 'Failed' %}",
+                "Output": {"why": "{% $states.input.status %}"},
+                "Next": "Failed",
+            },
+            {"Condition": "{% $states.input.status = 'Gone' %}", "Output": {"why": "gone"}, "Next": "Failed"},
+        ],
+        "Default": "Pause",
+    },
+    "Pause": {"Type": "Wait", "Seconds": 60, "Next": "Look"},
+    "Failed": {
+        "Type": "Task",
+        "Resource": f"{OWN}sns:publish",
+        "Arguments": {"TopicArn": "arn:aws:sns:us-west-2:123456789012:a", "Message": "{% $states.input.why %}"},
+        "End": True,
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("Pause/Seconds", 30, None),
+        ("Look/Output", ..., "the state 'Look' reads $states.input.name, and the way from 'Pause' has no name"),
+        ("Look/Output", {"name": "{% $states.result.Name %}"}, "the state 'Look' reads $states.result.Name, and nothing before it"),
+        ("Pause/Output", {"count": 1}, "the way from 'Pause' has no name"),
+        ("Look/Catch", [{"ErrorEquals": ["A"], "Next": "Failed"}], "reads $states.input.why, and the way from 'Look' has no why"),
+        ("Failed/Arguments", {"TopicArn": "a", "Message": "{% $states.input.reason %}"}, "reads $states.input.reason"),
+        ("Failed/Arguments", {"TopicArn": "a", "Message": "{% $states.input.reason & 'x' %}"}, None),
+        ("Failed/Arguments", {"TopicArn": "a", "Message": "{% $states.context.Execution.Name %}"}, None),
+        ("Look/Output", "{% $merge([$states.input, $states.result]) %}", None),
+        ("Pause/Output", {"name": "{% $states.result.a %}"}, None),
+    ],
+)
+def test_paths_of_jsonata_are_followed(path: str, value: Any, message: str | None) -> None:
+    template = deepcopy(BASE)
+    template["Resources"]["Machine"]["Properties"]["Definition"] = {
+        "StartAt": "Look",
+        "QueryLanguage": "JSONata",
+        "States": deepcopy(ANSWERS),
+    }
+    name, key = path.split("/")
+    state = template["Resources"]["Machine"]["Properties"]["Definition"]["States"][name]
+    state.update({key: value})
+    if value is ...:
+        del state[key]
+    found = [one.message for one in findings(template, rules="HP-TXT-011")]
+    assert [message is not None and message in one for one in found] == ([] if message is None else [True]), found
 
 
 def test_a_machine_gets_what_the_rules_and_schedules_of_the_app_send() -> None:

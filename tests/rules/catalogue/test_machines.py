@@ -50,6 +50,7 @@ PATHS: dict[str, Any] = {
             "Type": "Task",
             "Resource": f"{OWN}sns:publish",
             "Parameters": {"TopicArn": "arn:aws:sns:us-west-2:123456789012:alerts", "Message.$": "States.Format('{}', $.name)"},
+            "ResultPath": None,
             "Next": "Look",
         },
         "Broken": {"Type": "Fail", "Error": "Cluster"},
