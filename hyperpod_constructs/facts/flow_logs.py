@@ -70,3 +70,6 @@ OTHERS = {
     "vpc": "vpc-id",
 }
 """What other tools and queries call the fields."""
+
+WORDS = ("ACCEPT", "NODATA", "OK", "REJECT", "SKIPDATA", "eni-", "unknown")
+"""The words with letters in a record of the fields of version 2: others are numbers, addresses and ids in small letters."""

@@ -8,7 +8,6 @@ https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 MADE_BY_SERVICES: Mapping[str, str] = {
@@ -37,14 +36,6 @@ name.
 
 AUDIT = "audit"
 """The one kind of a control plane's logs that is JSON."""
-
-AUDIT_FIELDS = re.compile(
-    r"\$\.(annotations|auditID|objectRef|requestURI|responseStatus|sourceIPs|stageTimestamp|userAgent|verb)\b"
-)
-"""Fields of an event of the audit in a filter (as of 2026-11-29).
-
-Source: https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/
-"""
 
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 """The levels of a function's logs in JSON; lines below the level of the function are not written (as of 2026-11-27).

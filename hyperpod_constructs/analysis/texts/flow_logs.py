@@ -9,19 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from hyperpod_constructs.analysis.by_name import named_resource
+from hyperpod_constructs.analysis.schema.violation import quoted
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.analysis.typo import typo_of
-from hyperpod_constructs.facts.flow_logs import DEFAULT, FIELDS, OTHERS
+from hyperpod_constructs.facts.flow_logs import DEFAULT, FIELDS, OTHERS, WORDS
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Value
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import ABSENT
 
 _FLOW_LOG, _LOG_GROUP = "AWS::EC2::FlowLog", "AWS::Logs::LogGroup"
 _FORMAT, _PATTERN = "LogFormat", "FilterPattern"
 _LIST = re.compile(r"\[([^\[\]%()|&]*)\]")
 _OF_ACTION = re.compile(r"\w+\s*=\s*(ACCEPT|REJECT)")
 _OTHER_CASE = re.compile(r"action\s*=\s*(?!ACCEPT$|REJECT$)((?i:accept|reject))")
+_TERM = re.compile(r'([-?]?)(?:"((?:[^"\\]|\\.)*)"|(\w[\w.-]*))')
+_PLAIN = re.compile(r"[\d.:/-]*|[0-9a-f.:-]+|eni-[0-9a-f]*")
 _RECORD = "the fields of a record in order, of a flow log that writes them"
 _FIELD = re.compile(r"\$\{([^{}]{0,255})\}")
 
@@ -44,9 +48,12 @@ def flow_log(resource: Resource) -> Slips:
 def record_filter(resource: Resource) -> Slips:
     """A filter of the records of flow logs: the action has its place in them, and what it counts is written down."""
     text = (known(resource.get(_PATTERN)) or "").strip()
-    pattern, flows = _LIST.fullmatch(text), _flows_to(resource.get("LogGroupName"))
+    pattern, flows = _LIST.fullmatch(text), _flows_to(resource)
     if flows and text.startswith("{"):
         yield Slip("the filter reads JSON, and flow logs write words with spaces between them", _RECORD, (_PATTERN,), dead=True)
+    elif flows and all(one.get(_FORMAT) is ABSENT for one in flows) and (term := _strange(text)):
+        message = f"the filter asks for {quoted(term)}, and {flows[0].logical_id} writes records of flows without such words"
+        yield Slip(message, _RECORD, ("LogGroupName",), resource.get("LogGroupName"), dead=True)
     for place, field in enumerate(pattern[1].replace('"', "").split(",") if pattern and flows else ()):
         found = _OF_ACTION.fullmatch(field.strip())
         if other := _OTHER_CASE.fullmatch(field.strip()):
@@ -70,11 +77,24 @@ def _never(flows: list[Resource], place: int, action: str) -> str | None:
     return f"{flows[0].logical_id} writes down only what is {other}" if kinds == {other} else None
 
 
-def _flows_to(group: Value) -> list[Resource]:
-    """The flow logs that write to a group of the template."""
-    named = resource_of(group, _LOG_GROUP)
-    flows = named.template.model.resources(_FLOW_LOG) if named is not None else ()
-    return [one for one in flows if resource_of(one.get("LogGroupName"), _LOG_GROUP) is named]
+def _strange(pattern: str) -> str | None:
+    """A term that every match must have, and that no record has: a word with letters which are those of no id and no word there."""
+    terms = [] if pattern.startswith("[") or "%" in pattern else _TERM.findall(pattern)
+    never = [body for sign, quoted_, bare in terms if sign != "-" and (body := quoted_ or bare) and not _is_of_record(body)]
+    choices = [sign for sign, _, _ in terms if sign == "?"]
+    return never[0] if never and (not choices or len(never) == len(terms)) else None
+
+
+def _is_of_record(term: str) -> bool:
+    """Whether the words of a term may be in a record."""
+    return all(_PLAIN.fullmatch(word) or any(word in one for one in WORDS) for word in term.split())
+
+
+def _flows_to(reader: Resource) -> list[Resource]:
+    """The flow logs that write to the group of a filter."""
+    group = named_resource(reader, reader.get("LogGroupName"), _LOG_GROUP)
+    flows = group.template.model.resources(_FLOW_LOG) if group is not None else ()
+    return [one for one in flows if named_resource(one, one.get("LogGroupName"), _LOG_GROUP) is group]
 
 
 def _fields_of(flow: Resource) -> tuple[str, ...]:

@@ -110,6 +110,7 @@ MODULES: Mapping[str, Topic] = {
     "spans": Topic.SCHEDULE,
     "scrapes": Topic.PROMETHEUS,
     "state_data": Topic.DOCUMENT,
+    "log_contents": Topic.LOGS,
     "log_names": Topic.LOGS,
     "service_logs": Topic.LOGS,
     "source_filters": Topic.PATTERN,
@@ -340,6 +341,11 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::Synthetics::Canary": "RunConfig",
     },
     "spans": {one: found.place.split("/")[0] or found.end for one, found in SPANS.items()},
+    "log_contents": {
+        "AWS::Logs::MetricFilter": "FilterPattern",
+        "AWS::Logs::QueryDefinition": "LogGroupNames",
+        "AWS::Logs::SubscriptionFilter": "FilterPattern",
+    },
     "log_names": {
         "AWS::Logs::MetricFilter": "LogGroupName",
         "AWS::Logs::QueryDefinition": "LogGroupNames",

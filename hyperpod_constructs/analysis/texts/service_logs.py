@@ -15,9 +15,9 @@ from hyperpod_constructs.analysis.alone import is_handed_on, types_of_users
 from hyperpod_constructs.analysis.by_name import named_resource
 from hyperpod_constructs.analysis.texts.reading import known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
+from hyperpod_constructs.facts.log_contents import AUDIT as AUDIT_LINES
 from hyperpod_constructs.facts.log_groups import (
     AUDIT,
-    AUDIT_FIELDS,
     FILTERS,
     LEVELS,
     MADE_BY_SERVICES,
@@ -34,6 +34,7 @@ from hyperpod_constructs.templates.values import ABSENT, Reference, Unknown, Val
 GROUP, _EKS, _FUNCTION = "AWS::Logs::LogGroup", "AWS::EKS::Cluster", "AWS::Lambda::Function"
 _GROUP = ("LoggingConfig", "LogGroup")
 _LEVEL = re.compile(r"\$\.level\s*=\s*\"?([A-Z]+)")
+_FIELD, _QUOTED = re.compile(r"\$\.([A-Za-z_][\w-]*)"), re.compile(r'"(?:[^"\\]|\\.)*"')
 _NAME, _SUBSCRIPTION = "LogGroupName", "AWS::Logs::SubscriptionFilter"
 _TYPES = ("Logging", "ClusterLogging", "EnabledTypes")
 _WORD = re.compile(r"[a-z]+|\d+")
@@ -114,7 +115,8 @@ def _is_meant(group: Resource, writer: Resource, before: str, after: str) -> boo
 def filter_of(resource: Resource) -> Slips:
     """A filter of a group, whether it feeds itself, and whether a control plane writes what it asks for."""
     group = named_resource(resource, resource.get(_NAME), GROUP)
-    functions = [one for one in resource.template.model.resources(_FUNCTION) if group is not None and _target_of(one) is group]
+    every = resource.template.model.resources(_FUNCTION) if group is not None else ()
+    functions = [one for one in every if group_written_by(one) is group]
     if resource_of(resource.get("DestinationArn")) in functions:
         message = f"{functions[0].logical_id} writes to the group that calls it: each call causes the next"
         yield Slip(message, "the group of another function", (_NAME,))
@@ -138,21 +140,27 @@ def _unaudited(resource: Resource) -> Slips:
     name, value = known(resource.get(_NAME)) or "", resource.get(_NAME)
     clusters, form = resource.template.model.resources(_EKS), MADE_BY_SERVICES[_EKS]
     names = [known(one.get("Name")) for one in clusters]
-    asks = name.startswith(form.split("{}")[0]) and AUDIT_FIELDS.search(as_str(resource.get("FilterPattern")) or "")
+    asks = name.startswith(form.split("{}")[0]) and fields_asked(resource.get("FilterPattern")) & AUDIT_LINES.telling
     for own in names if asks and None not in names else ():
         if name.startswith(form.format(own).removesuffix("cluster")) and name != form.format(own):
             message = f"the audit of {own} is written to {form.format(own)}, and to no group of another name"
             yield Slip(message, form.format(own), (_NAME,), value, dead=True)
 
 
+def fields_asked(pattern: Value) -> frozenset[str]:
+    """The fields at the top of a line in JSON that a pattern asks for."""
+    text = as_str(pattern) or ""
+    return frozenset(_FIELD.findall(_QUOTED.sub('""', text))) if text.lstrip().startswith("{") else frozenset()
+
+
 def levels(function: Resource) -> Slips:
     """A function that drops the lines that a filter of its group asks for."""
-    group, least = _target_of(function), _least_level(function)
+    group, least = group_written_by(function), _least_level(function)
     if group is None or least is None or not types_of_users(group) <= READERS | {_FUNCTION}:
         return
     model = function.template.model
     filters = [one for one in model.resources(*FILTERS) if named_resource(one, one.get(_NAME), GROUP) is group]
-    others = [one for one in model.resources(_FUNCTION) if one is not function and _target_of(one) is group]
+    others = [one for one in model.resources(_FUNCTION) if one is not function and group_written_by(one) is group]
     for one in filters if not others else ():
         asked = _LEVEL.findall(as_str(one.get("FilterPattern")) or "")
         if asked and all(level in LEVELS and LEVELS.index(level) < least for level in asked):
@@ -161,9 +169,9 @@ def levels(function: Resource) -> Slips:
             return
 
 
-def _target_of(function: Resource) -> Resource | None:
-    """The group of the model to which a function writes."""
-    return resource_of(function.get(*_GROUP), GROUP) if _writes_elsewhere(function) else _group_of(function)
+def group_written_by(writer: Resource) -> Resource | None:
+    """The group of the model to which a function or a control plane writes."""
+    return resource_of(writer.get(*_GROUP), GROUP) if _writes_elsewhere(writer) else _group_of(writer)
 
 
 def _least_level(function: Resource) -> int | None:
@@ -181,9 +189,8 @@ def _audited(resource: Resource) -> Slips:
         unknown = None in on or (as_items(cluster.get(*_TYPES)) is None and cluster.get(*_TYPES) is not ABSENT)
         if _group_of(cluster) is group and not unknown and AUDIT not in on:
             message = f"only the logs of the audit are JSON, and {cluster.logical_id} does not write them"
-            yield Slip(
-                message, f"Type: {AUDIT} in {'/'.join(_TYPES)} of {cluster.logical_id}", ("FilterPattern",), pattern, dead=True
-            )
+            allowed = f"Type: {AUDIT} in {'/'.join(_TYPES)} of {cluster.logical_id}"
+            yield Slip(message, allowed, ("FilterPattern",), pattern, dead=True, beside=((cluster, _TYPES),))
 
 
 JUDGES: Mapping[Language, Judge] = {}
