@@ -15,6 +15,7 @@ from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value
 
 _HOLE = "\ufffc"
 _ARN = re.compile(rf"arn:[^:]*:([a-z0-9-]+):[^:]*:[^:]*:([A-Za-z-]+)([/:]){_HOLE}")
+_THING = re.compile(r"arn:[^:]*:([a-z0-9-]+):[^:]*:[^:]*:([A-Za-z-]+[/:])")
 _BEGIN = re.compile(r"arn:aws:[^:]*:(?:\{place\}|:\{account\}|:):([A-Za-z-]+[/:])\{.*")
 
 
@@ -27,13 +28,24 @@ def other_kind(value: Value) -> tuple[str, str] | None:
     if found is None or named is None or form is None or named.attribute not in form.names:
         return None
     service, kind, sign = found.groups()
-    begin, target = _begin(form), target_of(named)
+    begin, target = begin_of(form), target_of(named)
     if begin is None or kind not in kinds_of(service) or (form.service, begin) == (service, f"{kind}{sign}"):
         return None
     types = tuple(_types(service, kind))
     if not (_is_made(form, target, types) if form.service == service else _have_ids(types)):
         return None
     return f"{target.logical_id} is an {target.type}, and the ARN one of {service} with {kind}{sign}", f"{form.service} and {begin}"
+
+
+def thing_of(value: Value) -> str | None:
+    """The service and the kind in an ARN, such as `sagemaker:cluster/`; `None` for another value, or if they are not known."""
+    if isinstance(value, Reference):
+        form = FORMS.get(target_of(value).type)
+        begin = begin_of(form) if form is not None and value.attribute in form.arns else None
+        return None if form is None or begin is None else f"{form.service}:{begin}"
+    parts = value.parts if isinstance(value, Text) else (value,)
+    found = _THING.match("".join(one if isinstance(one, str) else _HOLE for one in parts))
+    return f"{found[1]}:{found[2]}" if found is not None else None
 
 
 def _is_made(form: ArnForm, target: Resource, types: tuple[str, ...]) -> bool:
@@ -49,7 +61,7 @@ def _have_ids(types: tuple[str, ...]) -> bool:
 
 
 def _types(service: str, kind: str) -> Iterator[str]:
-    return (one for one, form in FORMS.items() if form.service == service and (_begin(form) or "")[:-1] == kind)
+    return (one for one, form in FORMS.items() if form.service == service and (begin_of(form) or "")[:-1] == kind)
 
 
 @cache
@@ -58,6 +70,6 @@ def _of(form: str) -> str | None:
     return None if found is None else found[1]
 
 
-def _begin(form: ArnForm) -> str | None:
+def begin_of(form: ArnForm) -> str | None:
     """The word before the name in the ARN of a type, with its sign; `None` for an ARN without one."""
     return _of(form.form)

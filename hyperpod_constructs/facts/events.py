@@ -311,6 +311,50 @@ https://docs.aws.amazon.com/AmazonS3/latest/userguide/ev-events.html and
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-recovery.html
 """
 
+_CLUSTER, _DB = "sagemaker:cluster/", {"RDS DB Instance Event": "rds:db:", "RDS DB Cluster Event": "rds:cluster:"}
+ARNS_IN_EVENTS: Mapping[str, Mapping[str, str]] = {
+    CLUSTER_STATE: {"resources": _CLUSTER, "detail/ClusterArn": _CLUSTER},
+    NODE_HEALTH: {"resources": _CLUSTER, "detail/ClusterArn": _CLUSTER},
+    CLUSTER_EVENT: {"resources": _CLUSTER, "detail/EventDetails/ClusterArn": _CLUSTER},
+    "SageMaker Training Job State Change": dict.fromkeys(("resources", "detail/TrainingJobArn"), "sagemaker:training-job/"),
+    "SageMaker Endpoint State Change": dict.fromkeys(("resources", "detail/EndpointArn"), "sagemaker:endpoint/"),
+    "SageMaker Model Package State Change": dict.fromkeys(("resources", "detail/ModelPackageArn"), "sagemaker:model-package/"),
+    "SageMaker Model Building Pipeline Execution Status Change": {"detail/pipelineArn": "sagemaker:pipeline/"},
+    "Step Functions Execution Status Change": {
+        "resources": "states:execution:",
+        "detail/executionArn": "states:execution:",
+        "detail/stateMachineArn": "states:stateMachine:",
+    },
+    "Batch Job State Change": {
+        "resources": "batch:job/",
+        "detail/jobQueue": "batch:job-queue/",
+        "detail/jobDefinition": "batch:job-definition/",
+    },
+    "CloudWatch Alarm State Change": {"resources": "cloudwatch:alarm:"},
+    "CodeBuild Build State Change": dict.fromkeys(("resources", "detail/build-id"), "codebuild:build/"),
+    "DataSync Task Execution State Change": {"resources": "datasync:task/"},
+    "EC2 Instance State-change Notification": {"resources": "ec2:instance/"},
+    "EC2 Spot Instance Interruption Warning": {"resources": "ec2:instance/"},
+    "ECS Task State Change": {
+        "resources": "ecs:task/",
+        "detail/clusterArn": "ecs:cluster/",
+        "detail/taskDefinitionArn": "ecs:task-definition/",
+    },
+    "Backup Job State Change": {"detail/backupVaultArn": "backup:backup-vault:"},
+    "CloudFormation Stack Status Change": dict.fromkeys(("resources", "detail/stack-id"), "cloudformation:stack/"),
+    **{name: dict.fromkeys(("resources", "detail/SourceArn"), kind) for name, kind in _DB.items()},
+}
+"""The fields with ARNs by the type of the event, and the service and the kind in such ARNs (as of 2026-11-29).
+
+Sources: https://docs.aws.amazon.com/sagemaker/latest/dg/automating-sagemaker-with-eventbridge.html,
+https://docs.aws.amazon.com/step-functions/latest/dg/eventbridge-integration.html,
+https://docs.aws.amazon.com/batch/latest/userguide/batch_job_events.html,
+https://docs.aws.amazon.com/codebuild/latest/userguide/sample-build-notifications-ref.html,
+https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs_task_events.html,
+https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-cloud-watch-events.sample.html and the page of each service below
+https://docs.aws.amazon.com/eventbridge/latest/ref/events.html
+"""
+
 CHANGE_RECORD = ("awsRegion", "dynamodb", "eventID", "eventName", "eventSource", "eventSourceARN", "eventVersion", "userIdentity")
 CHANGE = ("ApproximateCreationDateTime", "Keys", "NewImage", "OldImage", "SequenceNumber", "SizeBytes", "StreamViewType")
 CHANGE_NAMES = ("INSERT", "MODIFY", "REMOVE")

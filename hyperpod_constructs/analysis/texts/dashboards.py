@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
+from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.alarms import period, statistic
+from hyperpod_constructs.analysis.texts.arns import arn_of
 from hyperpod_constructs.analysis.texts.log_queries import query
 from hyperpod_constructs.analysis.texts.metrics import asked_of, published
-from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, spelled
-from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, mapping
+from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known, spelled
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.values import ABSENT, Value
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import ABSENT, Value, at
 
 _TYPES: Mapping[str, tuple[str, ...]] = {
     "metric": ("region",),
@@ -27,7 +31,7 @@ _TYPES: Mapping[str, tuple[str, ...]] = {
 }
 """The kinds of widgets, and what the properties of each need."""
 _LIMITS = {"x": (0, 23), "y": (0, 100_000), "width": (1, 24), "height": (1, 1000)}
-_MOST_WIDGETS = 500
+_MOST_WIDGETS, _BODY = 500, "DashboardBody"
 
 
 def dashboard(value: Value) -> Slips:
@@ -49,6 +53,17 @@ def dashboard(value: Value) -> Slips:
                 yield from _widget(f"widgets/{index}", mapping(widget))
     elif body is not None:
         yield Slip(f"the dashboard is {quoted(body)}", "an object with the list widgets")
+
+
+def alarms_shown(board: Resource) -> Slips:
+    """The alarms of widgets, by their ARNs."""
+    for index, widget in entries(at(values_in(board.get(_BODY)), "widgets")):
+        shown = at(widget, "properties", "alarms") if known(at(widget, "type")) == "alarm" else ABSENT
+        for place, one in entries(shown):
+            for slip in arn_of(one, ("cloudwatch",)):
+                message = f"alarms/{place} of widgets/{index}: {slip.message}"
+                yield replace(slip, message=message, path=(_BODY,), found=ABSENT, dead=True)
+                return
 
 
 def _is_open(value: Value) -> bool:
@@ -158,4 +173,4 @@ def _is_odd(metric: tuple[Value, ...]) -> bool:
 
 
 JUDGES: Mapping[Language, Judge] = {Language.DASHBOARD: dashboard}
-WHOLES: Mapping[str, WholeJudge] = {}
+WHOLES: Mapping[str, WholeJudge] = {"AWS::CloudWatch::Dashboard": alarms_shown}

@@ -253,6 +253,8 @@ _INPUTS = ("Input", "InputPath", "InputTransformer")
 def rule_targets(rule: Resource) -> Slips:
     """The targets of a rule of events: their ids, ARNs, roles and inputs."""
     ids: set[str] = set()
+    if rule.get("Targets") in (ABSENT, ()) and not is_off(rule):
+        yield Slip(f"{rule.logical_id} has no target, so nothing gets its events", "a target in Targets", ("Targets",), dead=True)
     for index, one in entries(rule.get("Targets")):
         target = mapping(one)
         id = known(target.get("Id", ABSENT))

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from hyperpod_constructs.analysis.arn_kinds import thing_of
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.arns import service_of
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known
@@ -232,14 +233,17 @@ def _accounts(pattern: Mapping[str, Value]) -> Slips:
 def _resources(pattern: Mapping[str, Value], sources: list[str], types: list[str]) -> Slips:
     """Resources of other services than the source, or others than the HyperPod cluster."""
     services = {events.OF_OWN_RESOURCES.get(one, "") for one in sources}
+    wanted = {events.ARNS_IN_EVENTS.get(one, {}).get("resources", "") for one in types}
     of_clusters = bool(types) and all(one in events.HYPERPOD_EVENTS for one in types)
     for index, one in enumerate(as_items(pattern.get("resources", ABSENT)) or ()):
         service = service_of(one) if len(services) == 1 and "" not in services else None
         kind = target_of(one).type if isinstance(one, Reference) else ""
         other = of_clusters and kind.startswith("AWS::SageMaker::") and kind != "AWS::SageMaker::Cluster"
+        other = other or ("" not in wanted and bool(wanted) and (thing_of(one) or "") not in {"", *wanted})
         if other or (service is not None and service not in services) or ("" not in services and services and _is_no_arn(one)):
             message = f"events of {listed(types or sources)} do not name {quoted(one)}"
-            allowed = "the ARN of the HyperPod cluster" if of_clusters else f"an ARN of {listed(sorted(services))}"
+            meant = sorted(wanted - {""}) or sorted(services)
+            allowed = "the ARN of the HyperPod cluster" if of_clusters else f"an ARN of {listed(meant)}"
             yield Slip(message, allowed, ("resources", index), one, dead=True)
 
 
@@ -259,9 +263,7 @@ def _details(type_: str, detail: Value) -> Slips:
     for name, inner in detail.items():
         if type_ in events.HYPERPOD_EVENTS and isinstance(inner, Mapping):
             yield from _unknown_fields(name, inner, events.FIELDS_OF.get(name), ("detail", name))
-    for name, index, one in _arns(detail) if type_ in events.HYPERPOD_EVENTS else ():
-        message = f"{name} of an event is an ARN, and not {quoted(one)}"
-        yield Slip(message, "the ARN of the cluster", ("detail", name, index), one, dead=True)
+    yield from _arns(type_, detail)
     for path, words in events.EVENT_WORDS.get(type_, {}).items():
         keys = tuple(path.split("/"))
         for index, text in enumerate(literals(at(detail, *keys))):
@@ -296,21 +298,31 @@ def _calls(type_: str, detail: Mapping[str, Value]) -> Slips:
             yield Slip(f"no call is named {name}; the nearest is {near}", near, path, name, dead=True)
 
 
-def _arns(detail: Mapping[str, Value]) -> Iterator[tuple[str, int, Value]]:
-    """What is no ARN, in fields that have some."""
-    for name, value in detail.items():
-        for index, one in enumerate(as_items(value) or () if name.endswith("Arn") else ()):
-            if _is_no_arn(one):
-                yield name, index, one
+def _arns(type_: str, detail: Mapping[str, Value]) -> Slips:
+    """What is no ARN, or that of another thing, in fields that have some."""
+    for place, wanted in events.ARNS_IN_EVENTS.get(type_, {}).items():
+        first, *keys = place.split("/")
+        for index, one in enumerate(as_items(at(detail, *keys)) or () if first == "detail" else ()):
+            thing = thing_of(one)
+            if _is_no_arn(one) or thing not in (None, wanted):
+                message = f"{keys[-1]} of an event is an ARN with {wanted}, and not {quoted(one)}"
+                yield Slip(message, f"an ARN with {wanted}", (first, *keys, index), one, dead=True)
 
 
 def _unknown_fields(of: str, given: Mapping[str, Value], fields: tuple[str, ...] | None, path: tuple[str, ...]) -> Slips:
-    """Fields that an event does not have."""
-    for name, value in given.items() if fields else ():
-        if fields and name not in fields and name != "$or" and not _asks_for_absence(value):
-            near = nearest(name, fields)
-            message = f"{of} has no field {name}{f'; the nearest is {near}' if near else ''}"
-            yield Slip(message, listed(fields), (*path, name), value, dead=True)
+    """Fields that an event does not have; those that lie one object deeper are one mistake."""
+    own = fields or ()
+    lost = [name for name, value in given.items() if own and name not in (*own, "$or") and not _asks_for_absence(value)]
+    for inner in own:
+        deeper = [name for name in lost if name in events.FIELDS_OF.get(inner, ())]
+        if deeper:
+            message = f"{of} has no field {' and '.join(deeper)} beside {inner}, but in it"
+            yield Slip(message, f"{inner} with {listed(deeper)}", (*path, deeper[0]), given[deeper[0]], dead=True)
+            lost = [name for name in lost if name not in deeper]
+    for name in lost:
+        near = nearest(name, own)
+        message = f"{of} has no field {name}{f'; the nearest is {near}' if near else ''}"
+        yield Slip(message, listed(own), (*path, name), given[name], dead=True)
 
 
 JUDGES: Mapping[Language, Judge] = {Language.EVENTS: event_pattern, Language.MESSAGES: message_filter}

@@ -46,6 +46,8 @@ Source: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGui
 """
 STREAM, DETECTOR = "AWS::CloudWatch::MetricStream", "AWS::CloudWatch::AnomalyDetector"
 _SHOWN = 5
+_NO_NAME = ("\0",)
+"""No name of a metric begins so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,7 @@ def _set(asked: Asked, space: Namespace) -> list[Slip]:
     given = _given(asked.dimensions)
     if metric is None or not metric.sets or given is None or any(_fits(given, *one) for one in metric.sets):
         return []
-    if not given and not space.whole:
+    if not given and not space.whole and not (asked.name or "").startswith(WHOLE_FAMILIES.get(asked.namespace or "", _NO_NAME)):
         return []
     wanted = " or ".join(" and ".join(sorted(names)) for names, _ in metric.sets)
     says = f"the dimensions {listed(sorted(given))}" if given else "no dimensions"

@@ -18,7 +18,7 @@ from hyperpod_constructs.analysis.texts.slip import Slip, Slips, entries, mappin
 from hyperpod_constructs.analysis.texts.watched import Watched, watched
 from hyperpod_constructs.analysis.texts.writers import PUT, are_known
 from hyperpod_constructs.analysis.typo import typo_of
-from hyperpod_constructs.facts.metric_names import namespaces
+from hyperpod_constructs.facts.metric_names import OTHER_NAMESPACES, namespaces
 from hyperpod_constructs.facts.metric_ranges import OF_VALUES
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_float, as_int
@@ -91,7 +91,8 @@ def written(alarm: Resource) -> Slips:
 def _of_a_service(asked: Watched, found: Iterable[Written]) -> Slips:
     """A metric of a filter or a function that an alarm asks a service for, which has none of this name."""
     space, writer = namespaces().get(asked.namespace), next((one for one in found if one.name == asked.name), None)
-    if writer is not None and space is not None and not space.whole and asked.name not in space.metrics:
+    is_other = space is None and asked.namespace in OTHER_NAMESPACES and asked.dimensions in (ABSENT, ())
+    if writer is not None and (is_other or (space is not None and not space.whole and asked.name not in space.metrics)):
         own = writer.namespace or "a namespace of its own"
         message = f"{writer.writer.logical_id} writes {asked.name} into {own}, and the alarm asks for it in {asked.namespace}"
         yield Slip(message, own, (*asked.path, "Namespace"), asked.namespace, dead=True)

@@ -213,6 +213,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "composite_alarms": {"AWS::CloudWatch::CompositeAlarm": "AlarmRule"},
     "copies": {"AWS::ECR::ReplicationConfiguration": "", "AWS::SecretsManager::Secret": "ReplicaRegions"},
     "costs": {"AWS::Budgets::Budget": "Budget"},
+    "dashboards": {"AWS::CloudWatch::Dashboard": "DashboardBody"},
     "data_services": {
         "AWS::DataSync::LocationEFS": "Ec2Config",
         "AWS::DataSync::Task": "",

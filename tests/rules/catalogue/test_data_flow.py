@@ -267,12 +267,24 @@ def test_a_rule_awaits_what_clusters_send(changes: Any, message: str | None) -> 
         ({"ClusterStatus": ["Failed"]}, {"node": "$.detail.InstanceId"}, "has no field ClusterStatus"),
         ({"HealthSummary": {"HealthStatus": ["Unhealthy"]}}, {"node": "$.detail.InstanceId"}, None),
         ({"HealthSummary": {"HealthStatus": ["Unschedulable"]}}, {"node": "$.detail.InstanceId"}, "never 'Unschedulable'"),
+        (
+            {"ClusterName": ["a"], "HealthStatus": ["b"], "RepairAction": ["c"]},
+            {},
+            "no field HealthStatus and RepairAction beside Hea",
+        ),
+        (
+            {"ClusterArn": ["arn:aws:eks:us-west-2:123456789012:cluster/a"]},
+            {},
+            "ClusterArn of an event is an ARN with sagemaker:clu",
+        ),
+        ({"ClusterArn": ["arn:aws:sagemaker:us-west-2:123456789012:endpoint/a"]}, {}, "is an ARN with sagemaker:cluster/, and not"),
+        ({"ClusterArn": [{"prefix": "arn:aws:sagemaker:"}]}, {}, None),
         ({"HealthSummary": {"Status": ["a"]}}, {"node": "$.detail.InstanceId"}, "HealthSummary has no field Status"),
         ({"ClusterName": ["a"]}, {"node": "$.detail.NodeId"}, "takes $.detail.NodeId, and the event has no NodeId"),
     ],
 )
 def test_a_rule_asks_and_takes_what_events_have(detail: Any, paths: dict[str, str], message: str | None) -> None:
-    transformer = {"InputPathsMap": paths, "InputTemplate": '"<node>"'}
+    transformer = {"InputPathsMap": paths, "InputTemplate": f'"{"<node>" if paths else "a"}"'}
     rule = resource(
         "AWS::Events::Rule",
         EventPattern={"source": ["aws.sagemaker"], "detail-type": [HEALTH], "detail": detail},
@@ -280,3 +292,53 @@ def test_a_rule_asks_and_takes_what_events_have(detail: Any, paths: dict[str, st
     )
     found = findings({"Resources": {"R": rule}}, rules="HP-TXT-011")
     assert [message is not None and message in one.message for one in found] == ([] if message is None else [True])
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "message"),
+    [
+        ("Step Functions Execution Status Change", {"detail": {"stateMachineArn": [{"Ref": "Machine"}]}}, None),
+        ("Step Functions Execution Status Change", {"resources": [{"Ref": "Machine"}]}, "do not name"),
+        (
+            "Step Functions Execution Status Change",
+            {"detail": {"executionArn": [{"Ref": "Machine"}]}},
+            "an ARN with states:execution:",
+        ),
+        (
+            "Step Functions Execution Status Change",
+            {"detail": {"stateMachineArn": [att("Machine", "Name")]}},
+            "stateMachineArn of an ev",
+        ),
+        (
+            "Batch Job State Change",
+            {"detail": {"jobQueue": ["arn:aws:batch:us-west-2:123456789012:job-definition/a"]}},
+            "batch:job-queue/",
+        ),
+        ("Batch Job State Change", {"detail": {"jobQueue": ["arn:aws:batch:us-west-2:123456789012:job-queue/a"]}}, None),
+        ("CodeBuild Build State Change", {"resources": ["arn:aws:codebuild:us-west-2:123456789012:project/a"]}, "do not name"),
+        (
+            "RDS DB Cluster Event",
+            {"detail": {"SourceArn": ["arn:aws:rds:us-west-2:123456789012:db:a"]}},
+            "an ARN with rds:cluster:",
+        ),
+        ("ECS Task State Change", {"detail": {"clusterArn": ["arn:aws:ecs:us-west-2:123456789012:service/a/b"]}}, "ecs:cluster/"),
+        ("CloudWatch Alarm State Change", {"resources": ["arn:aws:cloudwatch:us-west-2:123456789012:dashboard/a"]}, "do not name"),
+    ],
+)
+def test_arns_in_events_are_of_the_things_that_have_them(kind: str, more: Any, message: str | None) -> None:
+    words = kind.split()
+    source = "aws.states" if words[0] == "Step" else f"aws.{words[0].lower()}"
+    target = {"Id": "a", "Arn": "arn:aws:sns:us-west-2:123456789012:a"}
+    rule = resource("AWS::Events::Rule", EventPattern={"source": [source], "detail-type": [kind], **more}, Targets=[target])
+    machine = BASE["Resources"]["Machine"]
+    found = findings({"Resources": {"R": rule, "Machine": machine, "Count": BASE["Resources"]["Count"]}}, rules="HP-TXT-011")
+    assert [message is not None and message in one.message for one in found] == ([] if message is None else [True]), found
+
+
+@pytest.mark.parametrize(
+    ("targets", "wrong"), [(..., True), ([], True), ([{"Id": "a", "Arn": "arn:aws:sns:us-west-2:123456789012:a"}], False)]
+)
+def test_a_rule_has_a_target(targets: Any, wrong: bool) -> None:
+    rule = resource("AWS::Events::Rule", ScheduleExpression="rate(1 day)", **({} if targets is ... else {"Targets": targets}))
+    found = findings({"Resources": {"R": rule}})
+    assert ["R has no target" in one.message for one in found] == [True] * wrong
