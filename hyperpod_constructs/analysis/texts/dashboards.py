@@ -6,8 +6,7 @@ Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWa
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
@@ -18,8 +17,8 @@ from hyperpod_constructs.analysis.texts.metrics import asked_of, published
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.model import Resource
-from hyperpod_constructs.templates.values import ABSENT, Value, at
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_items, at
 
 _TYPES: Mapping[str, tuple[str, ...]] = {
     "metric": ("region",),
@@ -55,15 +54,33 @@ def dashboard(value: Value) -> Slips:
         yield Slip(f"the dashboard is {quoted(body)}", "an object with the list widgets")
 
 
-def alarms_shown(board: Resource) -> Slips:
-    """The alarms of widgets, by their ARNs."""
-    for index, widget in entries(at(values_in(board.get(_BODY)), "widgets")):
-        shown = at(widget, "properties", "alarms") if known(at(widget, "type")) == "alarm" else ABSENT
-        for place, one in entries(shown):
-            for slip in arn_of(one, ("cloudwatch",)):
-                message = f"alarms/{place} of widgets/{index}: {slip.message}"
-                yield replace(slip, message=message, path=(_BODY,), found=ABSENT, dead=True)
-                return
+def board(resource: Resource) -> Slips:
+    """The references in a body: alarms by their ARNs, and the values of dimensions."""
+    widgets = at(values_in(resource.get(_BODY)), "widgets")
+    for index, widget in entries(widgets):
+        kind, properties = known(at(widget, "type")), at(widget, "properties")
+        found = _alarms(properties) if kind == "alarm" else _dimensions(properties, resource.template.model)
+        for where, slip in found if kind in ("alarm", "metric") else ():
+            message = f"{where} of widgets/{index}: {slip.message}"
+            yield Slip(message, slip.allowed, (_BODY,), dead=True)
+            return
+
+
+def _alarms(properties: Value) -> Iterator[tuple[str, Slip]]:
+    """The alarms of a widget that are given by another value than their ARN."""
+    for place, one in entries(at(properties, "alarms")):
+        yield from ((f"alarms/{place}", slip) for slip in arn_of(one, ("cloudwatch",)))
+
+
+def _dimensions(properties: Value, model: Model) -> Iterator[tuple[str, Slip]]:
+    """The dimensions of a widget whose value is a reference to another thing than is counted."""
+    for place, one in entries(at(properties, "metrics")):
+        parts = [part for part in as_items(one) or () if not isinstance(part, Mapping)]
+        if len(parts) < 4 or len(parts) % 2 or any(part in (".", "...") for part in parts):
+            continue
+        given = tuple({"Name": name, "Value": value} for name, value in zip(parts[2::2], parts[3::2], strict=True))
+        asked = asked_of({"Namespace": parts[0], "MetricName": parts[1], "Dimensions": given}, model=model)
+        yield from ((f"metrics/{place}", slip) for slip in published(asked) if isinstance(slip.found, Reference))
 
 
 def _is_open(value: Value) -> bool:
@@ -173,4 +190,4 @@ def _is_odd(metric: tuple[Value, ...]) -> bool:
 
 
 JUDGES: Mapping[Language, Judge] = {Language.DASHBOARD: dashboard}
-WHOLES: Mapping[str, WholeJudge] = {"AWS::CloudWatch::Dashboard": alarms_shown}
+WHOLES: Mapping[str, WholeJudge] = {"AWS::CloudWatch::Dashboard": board}

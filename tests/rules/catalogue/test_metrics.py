@@ -103,8 +103,10 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("Nodes/Namespace", "ECS/ContainerInsights", "which is in /aws/sagemaker/Clusters or ContainerInsights"),
     ("Broken/Dimensions/0/Value", "machine", "which does not begin with arn:"),
     ("Idle/Dimensions/0/Name", "ClusterName", "for ClusterId"),
+    ("Idle/Dimensions", [], "publishes cluster_idle_node_count for ClusterId, and it is asked for with no dimensions"),
     ("Free/Period", 10, "FreeDataStorageCapacity has a value each 60 seconds, and it is asked for each 10"),
     ("Free/Unit", "Gigabytes", "FreeDataStorageCapacity is published in Bytes, and the alarm asks for Gigabytes"),
+    ("Many/Namespace", "AWS/EKS", "Errors writes Errors into Team, and the alarm asks for it in AWS/EKS"),
     ("Many/Namespace", "Teams", "Errors writes Errors into Team"),
     ("Many/Dimensions", [{"Name": "Job", "Value": "a"}], "writes the metric with no dimensions"),
     ("Many/MetricName", "Error", "the nearest is Errors"),
@@ -312,3 +314,37 @@ def test_levels_are_not_added_up(metric: str, statistic: str, period: int, wrong
     made["Properties"].update({"Statistic": statistic, "Threshold": 80 if "CPU" in name else 10_000_000_000})
     found = findings({"Resources": {"Alarm": made}}, rules="HP-TXT-011")
     assert ["adds up" in one.message for one in found if one.path.endswith("Statistic")] == [True] * wrong
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown", "message"),
+    [
+        ("alarm", {"alarms": ["${Many.Arn}"]}, None),
+        ("alarm", {"alarms": ["${Many.Arn}", "${Many}"]}, "alarms/1 of widgets/0: '${Many}' is no ARN"),
+        ("alarm", {"alarms": ["many-errors"]}, "alarms/0 of widgets/0: 'many-errors' is no ARN"),
+        ("alarm", {"alarms": ["${Jobs.Arn}"]}, "alarms/0 of widgets/0"),
+        ("alarm", {"alarms": ["arn:aws:cloudwatch:us-west-2:123456789012:alarm:others"]}, None),
+        ("metric", {"metrics": [["AWS/SQS", "NumberOfMessagesSent", "QueueName", "${Jobs.QueueName}"]]}, None),
+        (
+            "metric",
+            {"metrics": [["AWS/SQS", "NumberOfMessagesSent", "QueueName", "${Jobs.Arn}"]]},
+            "metrics/0 of widgets/0: the dimen",
+        ),
+        (
+            "metric",
+            {"metrics": [["AWS/SQS", "NumberOfMessagesSent", "QueueName", "${Many}", {"stat": "Sum"}]]},
+            "of AWS::CloudWatch::Al",
+        ),
+        ("metric", {"metrics": [["AWS/SQS", "NumberOfMessagesSent", "QueueName", "."]]}, None),
+    ],
+)
+def test_widgets_name_alarms_and_resources_as_cloudwatch_does(kind: str, shown: dict[str, Any], message: str | None) -> None:
+    body = json.dumps({"widgets": [{"type": kind, "properties": {"region": "us-west-2", "title": "a", **shown}}]})
+    resources = {
+        "Many": BASE["Resources"]["Many"],
+        "Errors": BASE["Resources"]["Errors"],
+        "Jobs": resource("AWS::SQS::Queue"),
+        "Board": resource("AWS::CloudWatch::Dashboard", DashboardBody={"Fn::Sub": body}),
+    }
+    found = findings({"Resources": resources}, rules="HP-TXT")
+    assert [message is not None and message in one.message for one in found] == ([] if message is None else [True]), found
