@@ -14,8 +14,10 @@ from hyperpod_constructs.analysis.texts.alarms import period, statistic
 from hyperpod_constructs.analysis.texts.arns import arn_of
 from hyperpod_constructs.analysis.texts.log_queries import query
 from hyperpod_constructs.analysis.texts.metrics import asked_of, published
+from hyperpod_constructs.analysis.texts.own_metrics import is_asked_by_an_alarm, unwritten
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.analysis.texts.watched import Watched
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_items, at
@@ -59,7 +61,7 @@ def board(resource: Resource) -> Slips:
     widgets = at(values_in(resource.get(_BODY)), "widgets")
     for index, widget in entries(widgets):
         kind, properties = known(at(widget, "type")), at(widget, "properties")
-        found = _alarms(properties) if kind == "alarm" else _dimensions(properties, resource.template.model)
+        found = _alarms(properties) if kind == "alarm" else _own(properties, resource.template.model)
         for where, slip in found if kind in ("alarm", "metric") else ():
             message = f"{where} of widgets/{index}: {slip.message}"
             yield Slip(message, slip.allowed, (_BODY,), dead=True)
@@ -72,15 +74,19 @@ def _alarms(properties: Value) -> Iterator[tuple[str, Slip]]:
         yield from ((f"alarms/{place}", slip) for slip in arn_of(one, ("cloudwatch",)))
 
 
-def _dimensions(properties: Value, model: Model) -> Iterator[tuple[str, Slip]]:
-    """The dimensions of a widget whose value is a reference to another thing than is counted."""
+def _own(properties: Value, model: Model) -> Iterator[tuple[str, Slip]]:
+    """Metrics that the templates do not write so, and dimensions whose value is a reference to another thing than is counted."""
     for place, one in entries(at(properties, "metrics")):
         parts = [part for part in as_items(one) or () if not isinstance(part, Mapping)]
-        if len(parts) < 4 or len(parts) % 2 or any(part in (".", "...") for part in parts):
+        if len(parts) < 2 or len(parts) % 2 or any(part in (".", "...") for part in parts):
             continue
         given = tuple({"Name": name, "Value": value} for name, value in zip(parts[2::2], parts[3::2], strict=True))
         asked = asked_of({"Namespace": parts[0], "MetricName": parts[1], "Dimensions": given}, model=model)
         yield from ((f"metrics/{place}", slip) for slip in published(asked) if isinstance(slip.found, Reference))
+        if asked.namespace and asked.name:
+            watched = Watched(asked.namespace, asked.name, given, "", None, None)
+            found = () if is_asked_by_an_alarm(watched, model) else unwritten(watched, model, "the widget")
+            yield from ((f"metrics/{place}", slip) for slip in found)
 
 
 def _is_open(value: Value) -> bool:

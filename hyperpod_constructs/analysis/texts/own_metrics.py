@@ -23,7 +23,7 @@ from hyperpod_constructs.facts.metric_ranges import OF_VALUES
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_float, as_int
 
-FILTER = "AWS::Logs::MetricFilter"
+FILTER, _ALARM = "AWS::Logs::MetricFilter", "AWS::CloudWatch::Alarm"
 _WRITES, _IN_LINES = re.compile(r"put_metric_data|PutMetricData"), re.compile(r"CloudWatchMetrics|put_data\(|aws_lambda_powertools")
 """Code that writes metrics by calls, and by lines of its log or otherwise."""
 _RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
@@ -61,40 +61,63 @@ def written(alarm: Resource) -> Slips:
     asked = watched(alarm)
     if asked is None:
         return
-    space, name, found = asked.namespace, asked.name, own_metrics(alarm.template.model)
+    found = list(unwritten(asked, alarm.template.model))
+    same = [] if found or asked.namespace.startswith(_OF_AWS) else _same(asked, own_metrics(alarm.template.model))
+    yield from found
+    if same:
+        yield from _unit(alarm, asked, same) or _values(alarm, asked, same) or _seldom(alarm, asked, same)
+
+
+def unwritten(asked: Watched, model: Model, reader: str = "the alarm") -> Slips:
+    """A metric of its own that somebody asks for, and that nothing writes into this namespace, by this name, with these dimensions.
+
+    :param reader: who asks, in words.
+    """
+    space, name, found = asked.namespace, asked.name, own_metrics(model)
     if space.startswith(_OF_AWS):
-        yield from _of_a_service(asked, found)
+        yield from _of_a_service(asked, found, reader)
         return
     here = [one for one in found if one.namespace in (space, None)]
     if any(None in (one.namespace, one.name) for one in here):
         return
-    same = [one for one in here if one.name == name]
-    if same:
-        yield from (
-            _dimensions(alarm, asked, same)
-            or _unit(alarm, asked, same)
-            or _values(alarm, asked, same)
-            or _seldom(alarm, asked, same)
-        )
+    if same := _same(asked, found):
+        yield from _dimensions(model, asked, same, reader)
     elif elsewhere := [one for one in found if one.name == name]:
         spaces = listed(sorted({one.namespace or "" for one in elsewhere}))
-        message = f"{elsewhere[0].writer.logical_id} writes {name} into {spaces}, and the alarm asks for it in {space}"
+        message = f"{elsewhere[0].writer.logical_id} writes {name} into {spaces}, and {reader} asks for it in {space}"
         yield Slip(message, spaces, (*asked.path, "Namespace"), space, dead=True, beside=tuple(_variables(elsewhere)))
     else:
         names = {one.name or "" for one in here}
         near = _beginning(name, names) or typo_of(name, names)
-        if near or (names and are_known(alarm.template.model, space)):
+        if near or (names and are_known(model, space)):
             message = f"nothing writes {name} into {space}{f'; the nearest is {near}' if near else meant(name, names)}"
             yield Slip(message, listed(sorted(names)), (*asked.path, "MetricName"), name, dead=True)
 
 
-def _of_a_service(asked: Watched, found: Iterable[Written]) -> Slips:
-    """A metric of a filter or a function that an alarm asks a service for, which has none of this name."""
+def is_asked_by_an_alarm(asked: Watched, model: Model) -> bool:
+    """Whether an alarm asks for the same metric, so that it tells of a mistake in it."""
+    alarms = [one for one in map(watched, model.resources(_ALARM)) if one is not None]
+    return any(_series(one) == _series(asked) for one in alarms)
+
+
+def _series(asked: Watched) -> tuple[str, str, frozenset[str] | None]:
+    return asked.namespace, asked.name, _names(asked.dimensions, "Name")
+
+
+def _same(asked: Watched, found: Iterable[Written]) -> list[Written]:
+    """Those who write a metric by its name; none if that is not known of all who write into its namespace."""
+    here = [one for one in found if one.namespace in (asked.namespace, None)]
+    unknown = any(None in (one.namespace, one.name) for one in here)
+    return [] if unknown else [one for one in here if one.name == asked.name]
+
+
+def _of_a_service(asked: Watched, found: Iterable[Written], reader: str) -> Slips:
+    """A metric of a filter or a function that somebody asks a service for, which has none of this name."""
     space, writer = namespaces().get(asked.namespace), next((one for one in found if one.name == asked.name), None)
     is_other = space is None and asked.namespace in OTHER_NAMESPACES and asked.dimensions in (ABSENT, ())
     if writer is not None and (is_other or (space is not None and not space.whole and asked.name not in space.metrics)):
         own = writer.namespace or "a namespace of its own"
-        message = f"{writer.writer.logical_id} writes {asked.name} into {own}, and the alarm asks for it in {asked.namespace}"
+        message = f"{writer.writer.logical_id} writes {asked.name} into {own}, and {reader} asks for it in {asked.namespace}"
         yield Slip(message, own, (*asked.path, "Namespace"), asked.namespace, dead=True)
 
 
@@ -201,27 +224,27 @@ def _interval(same: list[Written]) -> int | None:
     return int(rate[1]) * _SECONDS[rate[2]] if rate is not None else None
 
 
-def _dimensions(alarm: Resource, asked: Watched, same: list[Written]) -> list[Slip]:
-    """The dimensions of what writes and of its alarm are the same: CloudWatch has a series for each set."""
+def _dimensions(model: Model, asked: Watched, same: list[Written], reader: str) -> list[Slip]:
+    """The dimensions of what writes and of who asks are the same: CloudWatch has a series for each set."""
     given = _names(asked.dimensions, "Name")
     if given is None or any(one.dimensions in (None, given) for one in same):
-        return _other_values(alarm, asked, same)
+        return _other_values(model, asked, same, reader)
     wanted = listed(sorted(same[0].dimensions or ())) or "no dimensions"
     says = f"the dimensions {listed(sorted(given))}" if given else "no dimensions"
-    message = f"{same[0].writer.logical_id} writes the metric with {wanted}, and the alarm asks for it with {says}"
+    message = f"{same[0].writer.logical_id} writes the metric with {wanted}, and {reader} asks for it with {says}"
     return [Slip(message, wanted, (*asked.path, "Dimensions" if given else "MetricName"), dead=True)]
 
 
-def _other_values(alarm: Resource, asked: Watched, same: list[Written]) -> list[Slip]:
+def _other_values(model: Model, asked: Watched, same: list[Written], reader: str) -> list[Slip]:
     """Values of dimensions with which nobody writes the metric."""
     given, written_ = _dimension_values(asked.dimensions), [one.values for one in same]
-    if not given or None in written_ or given in written_ or not are_known(alarm.template.model, asked.namespace):
+    if not given or None in written_ or given in written_ or not are_known(model, asked.namespace):
         return []
     wanted = next((one for one in written_ if one is not None and one.keys() == given.keys()), {})
     name = next((key for key in wanted if wanted[key] != given[key]), None)
     if name is None:
         return []
-    message = f"{same[0].writer.logical_id} writes the metric with {name} {wanted[name]}, and the alarm asks for {given[name]}"
+    message = f"{same[0].writer.logical_id} writes the metric with {name} {wanted[name]}, and {reader} asks for {given[name]}"
     return [Slip(message, wanted[name], (*asked.path, "Dimensions"), dead=True)]
 
 

@@ -336,6 +336,11 @@ def test_levels_are_not_added_up(metric: str, statistic: str, period: int, wrong
             "of AWS::CloudWatch::Al",
         ),
         ("metric", {"metrics": [["AWS/SQS", "NumberOfMessagesSent", "QueueName", "."]]}, None),
+        ("metric", {"metrics": [["Team", "Errors"]]}, None),
+        ("metric", {"metrics": [["Teams", "Errors"]]}, "Errors writes Errors into Team, and the widget asks for it in Teams"),
+        ("metric", {"metrics": [["Team", "Error", {"stat": "Sum"}]]}, "nothing writes Error into Team; the nearest is Errors"),
+        ("metric", {"metrics": [["Team", "Errors", "Job", "${Jobs}"]]}, "with no dimensions, and the widget asks for it with"),
+        ("metric", {"metrics": [["AWS/EKS", "Errors"]]}, "Errors writes Errors into Team, and the widget asks for it in AWS/EKS"),
     ],
 )
 def test_widgets_name_alarms_and_resources_as_cloudwatch_does(kind: str, shown: dict[str, Any], message: str | None) -> None:
@@ -348,3 +353,10 @@ def test_widgets_name_alarms_and_resources_as_cloudwatch_does(kind: str, shown: 
     }
     found = findings({"Resources": resources}, rules="HP-TXT")
     assert [message is not None and message in one.message for one in found] == ([] if message is None else [True]), found
+
+
+def test_an_alarm_tells_of_a_metric_that_a_widget_shows_too() -> None:
+    shown = json.dumps({"widgets": [{"type": "metric", "properties": {"region": "us-west-2", "metrics": [["Teams", "Errors"]]}}]})
+    board = resource("AWS::CloudWatch::Dashboard", DashboardBody=shown)
+    (found,) = findings(edited(BASE, {"Many/Namespace": "Teams", "Board": board}), rules="HP-TXT")
+    assert found.resource == "Many"
