@@ -339,6 +339,7 @@ def test_arns_in_events_are_of_the_things_that_have_them(kind: str, more: Any, m
     ("targets", "wrong"), [(..., True), ([], True), ([{"Id": "a", "Arn": "arn:aws:sns:us-west-2:123456789012:a"}], False)]
 )
 def test_a_rule_has_a_target(targets: Any, wrong: bool) -> None:
-    rule = resource("AWS::Events::Rule", ScheduleExpression="rate(1 day)", **({} if targets is ... else {"Targets": targets}))
+    properties = {"ScheduleExpression": "rate(1 day)", **({} if targets is ... else {"Targets": targets})}
+    rule = {"Type": "AWS::Events::Rule", "Properties": properties}
     found = findings({"Resources": {"R": rule}})
     assert ["R has no target" in one.message for one in found] == [True] * wrong

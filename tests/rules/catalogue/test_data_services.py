@@ -302,13 +302,16 @@ def to_queue(*, fifo: bool) -> dict[str, Any]:
 SENDING = {"EventBridgeConfiguration": {"EventBridgeEnabled": True}}
 
 
+RECEIVER = {"Id": "a", "Arn": "arn:aws:sns:us-west-2:123456789012:a"}
+
+
 def arrival(kind: str = "Object Created", name: object = None) -> dict[str, Any]:
     pattern = {
         "source": ["aws.s3"],
         "detail-type": [kind],
         "detail": {"bucket": {"name": [{"Ref": "Data"} if name is None else name]}},
     }
-    return {"Arrived": {"Type": "AWS::Events::Rule", "Properties": {"EventPattern": pattern}}}
+    return {"Arrived": {"Type": "AWS::Events::Rule", "Properties": {"EventPattern": pattern, "Targets": [RECEIVER]}}}
 
 
 def alarm(namespace: str, metric: str, threshold: float, **dimensions: object) -> dict[str, Any]:

@@ -14,7 +14,12 @@ ROLE = "arn:aws:iam::123456789012:role/service"
 
 
 def resource(type_: str, **properties: Any) -> dict[str, Any]:
-    return {"Type": type_, "Properties": properties}
+    """A resource; a rule of events has a target by default."""
+    default = {"Targets": [TARGET]} if type_ == "AWS::Events::Rule" else {}
+    return {"Type": type_, "Properties": {**default, **properties}}
+
+
+TARGET = {"Id": "a", "Arn": "arn:aws:sns:us-west-2:123456789012:a"}
 
 
 def att(name: str, attribute: str = "Arn") -> dict[str, Any]:
