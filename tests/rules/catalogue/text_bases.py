@@ -150,7 +150,7 @@ _OPERATORS = {
         "x": [{"exists": False}],
         "path": [{"wildcard": "dir/*.png"}],
         "state": [{"anything-but": {"prefix": "init"}}],
-        "$or": [{"a": [1, None, True]}, {"b": [{"prefix": {"equals-ignore-case": "EventB"}}]}],
+        "$or": [{"a": [1, True]}, {"b": [{"prefix": {"equals-ignore-case": "EventB"}}]}],
     },
 }
 PATTERNS = {
