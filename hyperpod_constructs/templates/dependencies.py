@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hyperpod_constructs._support.grouping import grouped
-from hyperpod_constructs.templates.model import Resource, Template, target_of
+from hyperpod_constructs.templates.model import Model, Resource, Template, target_of
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import Either, Reference, Text, Value, leaves
 
@@ -119,9 +119,34 @@ def _parameter_in(template: Template, raw: Raw) -> tuple[Template, str] | None:
 def _named_by(resource: Resource) -> frozenset[Resource]:
     template = resource.template
     if resource.key in template.model.doubts.orders:
-        return frozenset(template.model.resources()) - {resource}
-    named = {template.by_id[name] for name in _local_names(resource) if name in template.by_id}
+        return frozenset(template.model.resources()) - _ending_after(resource)
+    return _written_by(resource)
+
+
+def _written_by(resource: Resource) -> frozenset[Resource]:
+    """The resources that one names itself, whatever is in doubt."""
+    by_id = resource.template.by_id
+    named = {by_id[name] for name in _local_names(resource) if name in by_id}
     return frozenset((named | set(references(resource.get()))) - {resource})
+
+
+def _ending_after(resource: Resource) -> set[Resource]:
+    """A resource, what awaits it, and the stacks that these are in: it can await none of them, as that would be a circle."""
+    users, found, waiting = _users(resource.template.model), {resource}, [resource]
+    while waiting:
+        current = waiting.pop()
+        following = {
+            one for user in users.get(current, ()) for one in (user, *(() if user.nested is None else _all_of(user.nested)))
+        }
+        following |= set() if current.template.parent is None else {current.template.parent}
+        waiting.extend(following - found)
+        found |= following
+    return found
+
+
+def _users(model: Model) -> Mapping[Resource, Sequence[Resource]]:
+    """By resource: those that name it themselves; computed once."""
+    return model.cached(_users, lambda: grouped((named, one) for one in model.resources() for named in _written_by(one)))
 
 
 def _awaited(resource: Resource) -> frozenset[Resource]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hyperpod_constructs.templates.dependencies import awaits
+from hyperpod_constructs.templates.documents import Document
 from hyperpod_constructs.templates.doubts import Doubts, Path
 from hyperpod_constructs.templates.model import Model
 from hyperpod_constructs.templates.values import UNKNOWN
@@ -42,6 +43,18 @@ def test_orders_and_types() -> None:
     assert awaits(other.templates[0].by_id["Vpc"], other.templates[0].by_id["Odd"])
     assert not awaits(ids["Vpc"], ids["Odd"])
     assert [one.logical_id for one in other.resources("AWS::EC2::Subnet")] == ["Subnet", "Odd"]
+
+
+def test_an_order_in_doubt_makes_no_circle() -> None:
+    """What a resource lacks in its order can neither be what awaits it, nor be inside of a stack that does."""
+    inner = {"Resources": {"Deep": {"Type": "AWS::EC2::VPC"}}}
+    stack = {"Type": "AWS::CloudFormation::Stack", "DependsOn": "Subnet", "Properties": {"TemplateURL": "inner.json"}}
+    outer = {"Resources": {**TEMPLATE["Resources"], "Stack": stack}}
+    model = Model([Document(name="outer", body=outer, nested={"Stack": Document(name="inner", body=inner)})])
+    vpc, odd, deep = (next(one for one in model.resources() if one.logical_id == name) for name in ("Vpc", "Odd", "Deep"))
+    other = model.doubting(Doubts(orders=frozenset({vpc.key})))
+    late = next(one for one in other.resources() if one.key == vpc.key)
+    assert [awaits(late, one) for one in other.resources() if one.key in (odd.key, deep.key)] == [True, False]
 
 
 def test_what_is_not_there_yet_is_unknown() -> None:
