@@ -68,3 +68,50 @@ def test_waits_of_python(body: str, settings: str, message: str | None) -> None:
 def test_waits_of_javascript(timeout: int, count: int) -> None:
     code = "await new Promise((done) => setTimeout(done, 10000));"
     assert len(said(code, f"Timeout: {timeout}", "nodejs22.x")) == count
+
+
+ANSWERING = """
+Resources:
+  F:
+    Type: AWS::Lambda::Function
+    Properties:
+      Runtime: python3.13
+      Environment: {Variables: {PROJECT: !Ref Build}}
+      Code:
+        ZipFile: |
+          import boto3, os
+          def handler(event, context):
+              given = [{"name": "URL", "value": event["ResponseURL"]}]
+              boto3.client("codebuild").start_build(projectName=os.environ["PROJECT"], environmentVariablesOverride=given)
+  Build:
+    Type: AWS::CodeBuild::Project
+    Properties: {TimeoutInMinutes: 30}
+  Made:
+    Type: Custom::Made
+    Properties: {ServiceToken: !GetAtt F.Arn, ServiceTimeout: 1800}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "count"),
+    [
+        ("", "", 0),
+        ("ServiceTimeout: 1800", "ServiceTimeout: 60", 1),
+        ("TimeoutInMinutes: 30", "TimeoutInMinutes: 45", 1),
+        (", ServiceTimeout: 1800", "", 0),
+        (", ServiceTimeout: 1800", ", ServiceTimeout: !Ref Given", 0),
+        ("TimeoutInMinutes: 30", "Name: build", 0),
+        ('event["ResponseURL"]', '"none"', 0),
+    ],
+)
+def test_builds_that_answer_have_the_time_that_cloudformation_waits(before: str, after: str, count: int) -> None:
+    text = ANSWERING.replace(before, after) if before else ANSWERING
+    build = by_id(model_of(text), "Build")
+    assert len(list(WHOLES[build.type](build))) == count
+
+
+def test_a_build_that_answers_for_more_than_an_hour() -> None:
+    text = ANSWERING.replace(", ServiceTimeout: 1800", "").replace("TimeoutInMinutes: 30", "TimeoutInMinutes: 90")
+    build = by_id(model_of(text), "Build")
+    (slip,) = WHOLES[build.type](build)
+    assert "may take 5,400 seconds, and CloudFormation waits for 3,600 of them at Made" in slip.message

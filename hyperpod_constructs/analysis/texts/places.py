@@ -380,7 +380,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "thresholds": {"AWS::CloudWatch::Alarm": "Threshold"},
     "trail_names": {"AWS::Logs::MetricFilter": "FilterPattern"},
     "user_data": _SCRIPTED,
-    "waits": {"AWS::Lambda::Function": "Code"},
+    "waits": {"AWS::CodeBuild::Project": "TimeoutInMinutes", "AWS::Lambda::Function": "Code"},
 }
 """The types that a module judges as a whole, each with the property without which there is nothing to judge."""
 

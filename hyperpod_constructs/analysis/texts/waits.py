@@ -1,7 +1,7 @@
 """Code that waits longer than its function may run, or than CloudFormation waits for the function.
 
 A wait is known where its seconds are numbers: one sleep, a loop of so many rounds, a waiter, or the patience of a connection whose
-failure the code handles.
+failure the code handles. A function may also leave the answer to a build that it starts.
 
 Sources: https://docs.aws.amazon.com/lambda/latest/dg/configuration-timeout.html,
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-customresource.html and
@@ -14,7 +14,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from hyperpod_constructs.analysis.custom_resources import made_by
+from hyperpod_constructs.analysis.build_commands import PROJECT
+from hyperpod_constructs.analysis.custom_resources import PREFIXES, made_by
+from hyperpod_constructs.analysis.first_calls import called_first
 from hyperpod_constructs.analysis.function_answers import tree_of
 from hyperpod_constructs.analysis.function_code import FUNCTION, calls_of
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
@@ -30,7 +32,11 @@ _DEFAULT, _MOST = 3, 900
 _LEFT = "get_remaining_time_in_millis"
 _TIMED_OUT = re.compile(r"OSError|IOError|Exception|URLError|(?i:timeout)|socket\.error")
 _IN_JAVASCRIPT = re.compile(r"\bsetTimeout\(\s*[\w.]+\s*,\s*(\d{1,9})\s*\)")
-_PROJECT, _START = "AWS::CodeBuild::Project", "codebuild:StartBuild"
+_START, _ANSWER = "codebuild:StartBuild", "ResponseURL"
+_PATIENCE, _LONGEST = "ServiceTimeout", 3600
+"""The property with the seconds that CloudFormation waits for an answer, and how long it waits by default."""
+_LEAST = 5
+"""The fewest minutes that a build can be given."""
 
 
 class Wait(NamedTuple):
@@ -167,7 +173,7 @@ def _polls(tree: ast.Module) -> bool:
 def _build(function: Resource, most: int) -> Slips:
     """A build for which a function waits, and that may take longer."""
     started = [call for call in calls_of(function) if call.operation.action == _START]
-    projects = [resource_of(call.parameters.get("projectname", ABSENT), _PROJECT) for call in started]
+    projects = [resource_of(call.parameters.get("projectname", ABSENT), PROJECT) for call in started]
     limits = [as_int(one.get("TimeoutInMinutes")) for one in projects if one is not None]
     if len(limits) == 1 and limits[0] is not None and limits[0] * 60 > most < _MOST:
         message = f"the function waits for a build of up to {limits[0] * 60:,} seconds, and runs for {most}"
@@ -177,13 +183,30 @@ def _build(function: Resource, most: int) -> Slips:
 def _impatient(function: Resource, most: int) -> Slips:
     """A custom resource that gives up while its function still waits for what it makes."""
     for one in made_by(function):
-        patience = as_int(one.get("ServiceTimeout"))
+        patience = as_int(one.get(_PATIENCE))
         if patience is not None and patience < most:
             message = f"the function waits for up to {most} seconds, and CloudFormation for {patience} of them at {one.logical_id}"
-            beside = ((one, ("ServiceTimeout",)),)
+            beside = ((one, (_PATIENCE,)),)
             yield Slip(message, f"at most {patience} seconds", ("Timeout",), function.get("Timeout"), dead=True, beside=beside)
             return
 
 
+def answers(project: Resource) -> Slips:
+    """A build that answers CloudFormation itself, and may take longer than that waits for it."""
+    limit = as_int(project.get("TimeoutInMinutes"))
+    callers = called_first(project.template.model).items() if limit is not None else ()
+    for custom, (maker, *others) in ((one, programs) for one, programs in callers if one.type.startswith(PREFIXES) and programs):
+        patience = _LONGEST if custom.get(_PATIENCE) is ABSENT else as_int(custom.get(_PATIENCE))
+        hands_on = project in others and _ANSWER in (as_str(maker.get("Code", "ZipFile")) or "")
+        if hands_on and limit is not None and patience is not None and patience < limit * 60:
+            message = (
+                f"the build, which answers, may take {limit * 60:,} seconds, and CloudFormation waits for {patience:,}"
+            )
+            place, beside = ("TimeoutInMinutes",), ((custom, (_PATIENCE,)),)
+            allowed = f"at most {patience // 60} minutes" if patience >= _LEAST * 60 else f"a longer {_PATIENCE}"
+            yield Slip(f"{message} of them at {custom.logical_id}", allowed, place, limit, dead=True, beside=beside)
+            return
+
+
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {FUNCTION: waits}
+WHOLES: Mapping[str, WholeJudge] = {FUNCTION: waits, PROJECT: answers}
