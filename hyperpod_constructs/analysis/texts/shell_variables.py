@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hyperpod_constructs.analysis.build_commands import build_of
+from hyperpod_constructs.analysis.custom_resources import FUNCTION
 from hyperpod_constructs.analysis.embedded import is_mark
 from hyperpod_constructs.analysis.schema.violation import listed, nearest
 from hyperpod_constructs.analysis.scripts import Home, Script
 from hyperpod_constructs.analysis.shell import variables_read
 from hyperpod_constructs.analysis.shell_words import Command
+from hyperpod_constructs.analysis.texts.build_starts import names_given
 from hyperpod_constructs.analysis.texts.machine_scripts import of_scripts
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.builds import NOT_AT_BOOT, OF_IMAGES, STARTERS
@@ -32,15 +34,17 @@ def build(project: Resource) -> Slips:
     found = build_of(project)
     if found is None or "*" in found.set:
         return
-    lacking = [one for one in _read(found.commands) if one not in found.set and one not in found.given and not _is_of_image(one)]
+    told = _given_at_start(project)
+    known = {*found.set, *found.given, *(told or ())}
+    lacking = [one for one in _read(found.commands) if one not in known and not _is_of_image(one)]
     used = {one.name for one in variables_read(found.commands)}
     spare = [one for one in found.given if one not in used]
     for name in lacking:
         near = next((one for one in spare if _is_like(one, name)), None)
-        if near is not None or _is_started_as_it_is(project):
+        if near is not None or told is not None:
             message = f"the commands take the variable {name}, which neither the project nor a command sets"
-            told = message if near is None else f"{message}; {near} is set, and no command takes it"
-            yield Slip(told, listed(found.given) or "a variable of the project", ("Source", "BuildSpec"), dead=True)
+            message += "" if near is None else f"; {near} is set, and no command takes it"
+            yield Slip(message, listed(found.given) or "a variable of the project", ("Source", "BuildSpec"), dead=True)
             return
 
 
@@ -61,17 +65,25 @@ def _is_of_image(name: str) -> bool:
     return OF_IMAGES.fullmatch(name) is not None
 
 
-def _is_started_as_it_is(project: Resource) -> bool:
-    """Whether something in the templates starts a build, and nothing there gives it other variables."""
+def _given_at_start(project: Resource) -> frozenset[str] | None:
+    """The variables that those give a build who start it; `None` where nobody does in the templates, or any may be given."""
     users = [one for one in project.template.model.resources() if project in references(one.get())]
     starting = [one for one in users if not one.type.startswith(_OF_POLICIES)]
-    told = all(one.type in STARTERS and _OVERRIDES not in str(shown(one.get())).lower() for one in starting if _has_code(one))
-    return bool(starting) and told and all(map(_has_code, starting))
+    given = [_given_by(one) for one in starting]
+    return frozenset().union(*(one for one in given if one is not None)) if given and None not in given else None
+
+
+def _given_by(starter: Resource) -> frozenset[str] | None:
+    """The variables that a starter gives builds; `None` if they are not known."""
+    if not _has_code(starter) or starter.type not in STARTERS:
+        return None
+    is_told = _OVERRIDES in str(shown(starter.get())).lower()
+    return frozenset() if not is_told else names_given(starter) if starter.type == FUNCTION else None
 
 
 def _has_code(starter: Resource) -> bool:
     """Whether the template says what a starter does."""
-    return starter.type != "AWS::Lambda::Function" or isinstance(starter.get("Code", "ZipFile"), str | Text)
+    return starter.type != FUNCTION or isinstance(starter.get("Code", "ZipFile"), str | Text)
 
 
 def of_script(script: Script) -> Slips:

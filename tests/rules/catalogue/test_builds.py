@@ -138,6 +138,28 @@ def test_passes_when_the_variables_of_a_build_are_set(changes: dict[str, Any]) -
     assert said(edited(BASE, changes), "HP-TXT-011") == []
 
 
+VALUES = 'values = {"THERE": "a"}\n    '
+MADE = '[{"name": k, "value": v} for k, v in values.items()]'
+
+
+@pytest.mark.parametrize(
+    ("before", "given", "count"),
+    [
+        ("", '[{"name": "HERE", "value": "a"}]', 1),
+        (VALUES.replace("THERE", "HERE"), MADE, 1),
+        (VALUES, MADE, 0),
+        (VALUES.replace("THERE", "HERE") + "values.update(event)\n    ", MADE, 0),
+        ("", '[{"name": k, "value": v} for k, v in event.items()]', 0),
+        ("", "event['variables']", 0),
+    ],
+)
+def test_what_a_starter_gives_a_build_is_set(before: str, given: str, count: int) -> None:
+    code = STARTER.replace('["PROJECT"])', f'["PROJECT"], environmentVariablesOverride={given})')
+    code = code.replace("boto3.client(", f"{before}boto3.client(", 1)
+    template = edited(BASE, {TEXT: SPEC + "      - echo $THERE\n", "Starter/Code/ZipFile": code})
+    assert len([one for one in said(template, "HP-TXT-011") if "take the variable THERE" in one]) == count
+
+
 def test_passes_when_a_build_that_nobody_starts_takes_what_its_start_may_set() -> None:
     assert said(without(edited(BASE, {TEXT: SPEC + "      - echo $THERE\n"}), *ALONE), "HP-TXT-011") == []
 
