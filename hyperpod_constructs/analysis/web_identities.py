@@ -142,20 +142,20 @@ def _is_any(key: str, value: Value) -> bool:
     return any(one is not None and "*" in one and not _BEGIN.sub("", one).strip("*:/") for one in texts)
 
 
-def mistake_in_claims(role: Resource) -> str | None:
-    """What the trust of a role demands that no token says, in words."""
+def mistake_in_claims(role: Resource) -> tuple[str, Reference | None] | None:
+    """What the trust of a role demands that no token says, in words; with the reference that is wrong in its text."""
     address, shared = with_scheme(role), both_host_and_principal(role)
     if shared is not None:
-        return f"{shared} is the name of the issuer in the claims, and the principal is the ARN of its provider"
+        return f"{shared} is the name of the issuer in the claims, and the principal is the ARN of its provider", None
     if address is not None:
-        return f"{address.attribute} begins with https://, and claims and providers are named without it"
+        return f"{address.attribute} begins with https://, and claims and providers are named without it", address
     for one in trust_of(role):
         foreign = foreign_audiences(one)
         if foreign is not None:
-            return f"{foreign[0].logical_id} takes no token for {enumerated(foreign[1])}"
+            return f"{foreign[0].logical_id} takes no token for {enumerated(foreign[1])}", None
         for key, value in claims_of(one) if one.effect == "Allow" and is_of_pods(one) else ():
             texts = [text for text in map(as_str, listed(value)) if text is not None]
             is_right = {"aud": is_audience, "sub": is_subject}.get(key.rpartition(":")[2])
             if is_right is not None and len(texts) == len(listed(value)) and not any(map(is_right, texts)):
-                return f"no token of a pod has {enumerated(texts)} as its {key.rpartition(':')[2]}"
+                return f"no token of a pod has {enumerated(texts)} as its {key.rpartition(':')[2]}", None
     return None

@@ -16,7 +16,7 @@ from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated, shortened
 from hyperpod_constructs.rules.finding import Finding, Hit, Level
 from hyperpod_constructs.rules.rule import ORDER, Rule
-from hyperpod_constructs.templates.dependencies import import_at, lookup_at, output_of, parameter_at
+from hyperpod_constructs.templates.dependencies import import_at, lookup_at, output_of, parameter_at, parameter_giving
 from hyperpod_constructs.templates.doubts import Doubts, Handed, Key, Path, key_of
 from hyperpod_constructs.templates.model import Model, Resource, Template, target_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_str, leaves, parts_of
@@ -190,12 +190,29 @@ def _places(hit: Hit) -> Iterable[tuple[Resource, Path]]:
 
 
 def of_parameters_once(hits: Iterable[Hit]) -> Iterator[Hit]:
-    """The hits of a rule; where one parameter, export or list gives several wrong values, the first, which names the others."""
+    """The hits of a rule; where one parameter, export or list gives several wrong values, the first, which names the others.
+
+    Where a nested stack gets the parameter, its giver is the place of the mistake.
+    """
     by_cause = grouped((_origin(one) or _list_of(one) or id(one), one) for one in list(hits))
     for cause, (first, *others) in by_cause.items():
         covers, doubts = [one.resource for one in others], [(one.resource, one.path) for one in others]
         message = _of_all(cause, first, others)
-        yield replace(first, message=message, covers=(*first.covers, *covers), doubts=(*first.doubts, *doubts))
+        said = replace(first, message=message, covers=(*first.covers, *covers), doubts=(*first.doubts, *doubts))
+        stack = _stack_of(cause)
+        yield said if stack is None or stack in (first.resource, *covers) or not others else _at_stack(said, stack, cause)
+
+
+def _stack_of(cause: object) -> Resource | None:
+    """The nested stack that gets a parameter; `None` for other causes."""
+    return cause[0].parent if isinstance(cause, tuple) and len(cause) == 2 and isinstance(cause[0], Template) else None
+
+
+def _at_stack(said: Hit, stack: Resource, cause: object) -> Hit:
+    """The hit of a parameter that gives several wrong values, at the nested stack that gets the parameter."""
+    path = ("Parameters", str(cause[1])) if isinstance(cause, tuple) else ()
+    covers, doubts = (said.resource, *said.covers), ((said.resource, said.path), *said.doubts)
+    return replace(said, resource=stack, path=path, found=stack.get(*path), covers=covers, doubts=doubts, part=None)
 
 
 _GIVERS = {3: "output", 4: "mapping"}
@@ -206,9 +223,10 @@ def _of_all(cause: object, first: Hit, others: Sequence[Hit]) -> str:
     """The message of the first of some hits with one cause, which tells of the others."""
     if not others or cause == _list_of(first):
         return "; ".join(dict.fromkeys(one.message for one in (first, *others)))
-    places = enumerated(dict.fromkeys(f"{_name(one.path)} of {one.resource.logical_id}" for one in others))
+    given = (first, *others) if _stack_of(cause) is not None else others
+    places = enumerated(dict.fromkeys(f"{_name(one.path)} of {one.resource.logical_id}" for one in given))
     giver = "export" if isinstance(cause, str) else _GIVERS.get(len(cause) if isinstance(cause, tuple) else 0, "parameter")
-    return f"{first.message}; its {giver} also gives {places}"
+    return f"{first.message}; its {giver}{' also' if len(given) == len(others) else ''} gives {places}"
 
 
 def _name(path: Path) -> str:
@@ -225,6 +243,8 @@ def _origin(hit: Hit) -> _Origin:
     parameter, nested = parameter_at(hit.resource, hit.path) if hit.path else None, hit.resource.nested
     if parameter is None and nested is not None and hit.path[:1] == ("Parameters",) and len(hit.path) == 2:
         parameter = nested, str(hit.path[1])
+    if parameter is None and hit.part is not None:
+        parameter = parameter_giving(hit.resource, hit.path, hit.part)
     if parameter is None:
         return (import_at(hit.resource, hit.path) or lookup_at(hit.resource, hit.path)) if hit.path else None
     output = output_of(*parameter)

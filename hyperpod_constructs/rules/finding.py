@@ -46,6 +46,8 @@ class Hit:
     """The type of resource that was meant, where the type is the mistake."""
     source: str | None = None
     """The page on this case, of a rule for many kinds of cases."""
+    part: Value = None
+    """The part that is the mistake in the text of the place, where another part of the text may be right."""
 
 
 @runtime_checkable

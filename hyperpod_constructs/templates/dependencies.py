@@ -59,6 +59,14 @@ def parameter_at(resource: Resource, path: Sequence[str | int]) -> tuple[Templat
     return _parameter_in(resource.template, raw_at(resource, path) if whole is None or isinstance(whole, list) else whole)
 
 
+def parameter_giving(resource: Resource, path: Sequence[str | int], part: Value) -> tuple[Template, str] | None:
+    """The only parameter that gives a part of the text at a path in the properties, in the outermost stack with one."""
+    template, declared = resource.template, resource.template.document.section("Parameters")
+    named = dict.fromkeys(name for call, argument in _calls(raw_at(resource, path)) for name in _names(call, argument))
+    giving = [name for name in named if name in declared and template.resolver.resolve({"Ref": name}) == part]
+    return _parameter_in(template, {"Ref": giving[0]}) if len(giving) == 1 else None
+
+
 def import_at(resource: Resource, path: Sequence[str | int]) -> str | None:
     """The name of the export that alone gives the value at a path in the properties."""
     raw = raw_at(resource, path)

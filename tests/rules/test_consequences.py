@@ -627,6 +627,45 @@ def test_an_output_that_is_wrong_in_several_nested_stacks_is_one_finding() -> No
     assert wrong.message.endswith("its output also gives SubnetId of Target")
 
 
+def of_issuer(host: Any, topic: Any) -> Model:
+    """A stack that hands a name of an issuer and a topic to a nested one, where roles use both."""
+    control = {"Type": "AWS::EKS::Cluster", "Properties": {"RoleArn": "arn:aws:iam::111122223333:role/eks"}}
+    trust = """{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "sts:AssumeRoleWithWebIdentity",
+        "Principal": {"Federated": "arn:aws:iam::111122223333:oidc-provider/${Host}"},
+        "Condition": {"StringEquals": {"${Host}:aud": "sts.amazonaws.com", "${Host}:sub": "system:serviceaccount:a:b"}}}]}"""
+    tell = {"Effect": "Allow", "Action": "sns:Publish", "Resource": {"Ref": "Topic"}}
+    policies = [{"PolicyName": "tell", "PolicyDocument": {"Version": "2012-10-17", "Statement": [tell]}}]
+    role = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {"Fn::Sub": trust}, "Policies": policies}}
+    names = {"Host": {"Type": "String"}, "Topic": {"Type": "String"}}
+    given = {"TemplateURL": "https://s3/b/roles.json", "Parameters": {"Host": host, "Topic": topic}}
+    stack = {"Type": "AWS::CloudFormation::Stack", "Properties": given}
+    alerts = {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "alerts"}}
+    roles = Document(name="roles", body=raw_template({"Parameters": names, "Resources": {"One": role, "Other": role}}))
+    resources = {"Control": control, "Alerts": alerts, "Roles": stack}
+    return Model([Document(name="main", body=raw_template({"Resources": resources}), nested={"Roles": roles})])
+
+
+ISSUER = {"Fn::GetAtt": ["Control", "OpenIdConnectIssuerUrl"]}
+NAME = {"Fn::Select": [1, {"Fn::Split": ["//", ISSUER]}]}
+
+
+@pytest.mark.parametrize(
+    ("host", "topic", "rule", "parameter"),
+    [
+        (ISSUER, {"Ref": "Alerts"}, "HP-WID-005", "Host"),
+        (NAME, {"Fn::GetAtt": ["Alerts", "TopicName"]}, "HP-POL-001", "Topic"),
+        (NAME, {"Ref": "Alerts"}, None, ""),
+    ],
+)
+def test_a_parameter_of_a_nested_stack_with_several_wrong_uses_is_one_finding_at_its_giver(
+    host: Any, topic: Any, rule: str | None, parameter: str
+) -> None:
+    found = [one for one in check(of_issuer(host, topic)) if one.rule in ("HP-WID-005", "HP-POL-001")]
+    places = [(one.rule, one.resource, one.path) for one in found]
+    assert places == ([] if rule is None else [(rule, "Roles", f"Properties/Parameters/{parameter}")])
+    assert all("its parameter gives" in one.message and "of One" in one.message and "of Other" in one.message for one in found)
+
+
 def test_needs_of_a_database_that_the_cluster_cannot_have_are_not_said() -> None:
     at = "Cluster/Orchestrator/Slurm/AccountingDatabase"
     elsewhere = {"Endpoint": "db.example.com", "SecretArn": "arn:aws:secretsmanager:us-west-2:123456789012:secret:slurm-AbCdEf"}

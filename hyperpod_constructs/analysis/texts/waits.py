@@ -199,9 +199,7 @@ def answers(project: Resource) -> Slips:
         patience = _LONGEST if custom.get(_PATIENCE) is ABSENT else as_int(custom.get(_PATIENCE))
         hands_on = project in others and _ANSWER in (as_str(maker.get("Code", "ZipFile")) or "")
         if hands_on and limit is not None and patience is not None and patience < limit * 60:
-            message = (
-                f"the build, which answers, may take {limit * 60:,} seconds, and CloudFormation waits for {patience:,}"
-            )
+            message = f"the build, which answers, may take {limit * 60:,} seconds, and CloudFormation waits for {patience:,}"
             place, beside = ("TimeoutInMinutes",), ((custom, (_PATIENCE,)),)
             allowed = f"at most {patience // 60} minutes" if patience >= _LEAST * 60 else f"a longer {_PATIENCE}"
             yield Slip(f"{message} of them at {custom.logical_id}", allowed, place, limit, dead=True, beside=beside)

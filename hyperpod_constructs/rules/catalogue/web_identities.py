@@ -78,15 +78,15 @@ def roles_are_for_the_accounts_of_pods(one: Stranger) -> Hit:
 @error(
     "HP-WID-005",
     on=ROLE,
-    at=("AssumeRolePolicyDocument",),
     title="the trust of a role for web identities is for what their tokens say",
     why=f"the condition never holds, and STS refuses the pods (Not authorized to perform {_ACTION})",
     fix=f"write {AUDIENCE} for PROVIDER:aud, and {SUBJECT}NAMESPACE:ACCOUNT for PROVIDER:sub",
     allowed=f"{AUDIENCE}; {SUBJECT}NAMESPACE:ACCOUNT",
     source=f"{_EKS_GUIDE}associate-service-account-role.html",
 )
-def trust_is_for_tokens(role: Resource) -> str | None:
-    return mistake_in_claims(role)
+def trust_is_for_tokens(role: Resource) -> Hit | None:
+    found, place = mistake_in_claims(role), "AssumeRolePolicyDocument"
+    return None if found is None else Hit(role, (place,), found[0], role.get(place), part=found[1])
 
 
 @warning(

@@ -217,10 +217,7 @@ def handler(event, context):
         ("try:\n        print(os.environ['FILE'])\n        print()\n    except Exception:\n        raise", "variable FILE"),
         ("if event['RequestType'] == 'Create':\n        print(os.environ['FILE'])", "variable FILE"),
         ("try:\n        print(os.environ['FILE'])\n    except Exception:\n        raise", "variable FILE"),
-        (
-            "try:\n        print(os.environ['FILE'])\n    except Exception as e:\n        print(e)\n        send('FAILED')",
-            "variable FILE",
-        ),
+        ("try:\n        print(os.environ['FILE'])\n    except Exception:\n        status = 'FAILED'", "variable FILE"),
         ("boto3.client('sns').publish(TopicArn=os.getenv('FILE'), Message='a')", "gives TopicArn the variable FILE"),
         ("return os.environ.get('FILE').split(',')", "needs the variable FILE"),
         ("return int(os.getenv('FILE'))", "needs the variable FILE"),
