@@ -34,7 +34,7 @@ _ALONE = frozenset(("dynamodb", "ecr", "s3", "secretsmanager", "sns", "sqs"))
 _WITH_SERVICE = 4
 """The fields of an ARN up to its service, and all others as one."""
 _WILD, _ANY = re.compile(r"[*?\0\1]"), re.compile(r"[*?\0]")
-_ENDPOINT = "AWS::EC2::VPCEndpoint"
+_BUS, _ENDPOINT = "AWS::Events::EventBus", "AWS::EC2::VPCEndpoint"
 _OF_OBJECTS, _POINT_OBJECT = ("AWS::S3::AccessPoint", "AWS::S3::BucketPolicy"), "accesspointobject"
 _OBJECTS = "object/"
 _OF_STREAMS = ("logs", "log-stream")
@@ -298,19 +298,27 @@ def of_others(one: Written) -> Iterator[tuple[str, tuple[str | int, ...]]]:
     if not owners or len(owners) < len(found) or not patterns:
         return
     named = enumerated(owner.logical_id for owner in owners)
-    others = [other for one in patterns if (other := resource_of(one.value, type_)) is not None and other not in owners]
-    if not any(map(partial(_may_be_of, patterns), owners)):
+    others = [one.value for one in patterns if not any(map(partial(_may_be_of, one), owners))]
+    if len(others) == len(patterns):
         yield f"the policy is of {named}, and the statement is for another resource", place
     elif others:
-        yield f"the policy is of {named}, and the statement speaks of {enumerated(one.logical_id for one in others)} too", place
+        yield f"the policy is of {named}, and the statement speaks of {enumerated(map(_called, others))} too", place
 
 
-def _may_be_of(patterns: Sequence[Arn], owner: Resource) -> bool:
-    """Whether a pattern may cover a resource, or what lies below it."""
+def _may_be_of(pattern: Arn, owner: Resource) -> bool:
+    """Whether a pattern may cover a resource, or what lies below it: behind a slash, and the rules of a bus."""
+    if owner.type == _BUS and ":rule/" in str(shown(pattern.value)):
+        return True
     form = FORMS[owner.type]
     whole = Reference(owner, next(iter(sorted(form.arns, key=str))))
     below = joined([whole, "/", UNKNOWN])
-    return any(pattern.covers(Arn(arn)) is not False for pattern in patterns for arn in (whole, below))
+    return any(pattern.covers(Arn(arn)) is not False for arn in (whole, below))
+
+
+def _called(pattern: Value) -> str:
+    """A resource of the model by its logical id, and any other pattern as it is written."""
+    named = resource_of(pattern)
+    return str(shown(pattern)) if named is None else named.logical_id
 
 
 def _unfit(statement: Statement) -> list[str]:

@@ -846,3 +846,53 @@ def test_a_policy_does_not_deny_everybody_everything(changes: dict[str, Any], sh
     policy = {"Topics": [{"Ref": "News"}], "PolicyDocument": {"Version": "2012-10-17", "Statement": [statement]}}
     things = {"News": {"Type": "AWS::SNS::Topic", "Properties": {}}, "P": {"Type": "AWS::SNS::TopicPolicy", "Properties": policy}}
     assert [one for one in rules_of(edited(slurm(), things)) if one == "HP-POL-008"] == (["HP-POL-008"] if shut else [])
+
+
+POINT = "arn:aws:s3:us-west-2:123456789012:accesspoint/papers"
+
+
+@pytest.mark.parametrize(
+    ("resources", "count"),
+    [
+        ([POINT, f"{POINT}/object/*"], 0),
+        ([{"Fn::GetAtt": ["Point", "Arn"]}, {"Fn::Sub": "${Point.Arn}/object/*"}], 0),
+        ([{"Ref": "Given"}, POINT], 0),
+        ([{"Fn::GetAtt": ["Papers", "Arn"]}, f"{POINT}/object/*"], 1),
+        ([POINT, {"Fn::Sub": "${Papers.Arn}/*"}], 1),
+    ],
+)
+def test_the_policy_of_an_access_point_speaks_of_the_point_alone(resources: list[Any], count: int) -> None:
+    statement = {"Effect": "Allow", "Principal": "*", "Action": ["s3:GetObject", "s3:ListBucket"], "Resource": resources}
+    policy = {"Version": "2012-10-17", "Statement": [statement]}
+    point = {"Name": "papers", "Bucket": {"Ref": "Papers"}, "Policy": policy}
+    template = {
+        "Parameters": {"Given": {"Type": "String"}},
+        "Resources": {
+            "Papers": {"Type": "AWS::S3::Bucket"},
+            "Point": {"Type": "AWS::S3::AccessPoint", "Properties": point},
+        },
+    }
+    assert len([one for one in findings(template, rules="HP-POL-002") if "the policy is of Point" in one.message]) == count
+
+
+@pytest.mark.parametrize(
+    ("resources", "count"),
+    [
+        ([{"Ref": "Alerts"}], 0),
+        ([{"Ref": "Alerts"}, "*"], 0),
+        ([{"Ref": "Alerts"}, {"Fn::GetAtt": ["Jobs", "Arn"]}], 1),
+        ([{"Ref": "Alerts"}, "arn:aws:sqs:us-west-2:123456789012:elsewhere"], 1),
+    ],
+)
+def test_the_policy_of_a_topic_speaks_of_topics_alone(resources: list[Any], count: int) -> None:
+    service = {"Service": "events.amazonaws.com"}
+    statement = {"Effect": "Allow", "Principal": service, "Action": "sns:Publish", "Resource": resources}
+    policy = {"Topics": [{"Ref": "Alerts"}], "PolicyDocument": {"Version": "2012-10-17", "Statement": [statement]}}
+    template = {
+        "Resources": {
+            "Alerts": {"Type": "AWS::SNS::Topic"},
+            "Jobs": {"Type": "AWS::SQS::Queue"},
+            "Policy": {"Type": "AWS::SNS::TopicPolicy", "Properties": policy},
+        }
+    }
+    assert len([one for one in findings(template, rules="HP-POL-002") if "speaks of" in one.message]) == count
