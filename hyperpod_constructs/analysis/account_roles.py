@@ -7,7 +7,7 @@ Source: https://docs.aws.amazon.com/eks/latest/userguide/associate-service-accou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hyperpod_constructs._support.words import enumerated
@@ -23,6 +23,7 @@ from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import Value, as_items, as_str, at
 
 _TRUST, _INLINE, _VALUES = "AssumeRolePolicyDocument", "PodIdentityAssociations", ("Values", "values")
+_CONFIGURATION = "ConfigurationValues"
 
 
 class Stranger(NamedTuple):
@@ -48,12 +49,14 @@ def strangers(model: Model) -> Iterator[Stranger]:
 
 
 def _of_addon(addon: Addon) -> Iterator[Stranger]:
-    given = resource_of(addon.resource.get("ServiceAccountRoleArn"), ROLE)
-    taken = [(given, subjects(addon.name))] if given is not None else []
-    for role, accounts in (*taken, *((role, (one.subject,)) for one, role in addon.configured_roles)):
-        text = _misfit(role, accounts, f"the pods of {addon.name}")
-        if text is not None:
-            yield Stranger(role, (_TRUST,), text, (addon.resource,))
+    misfits = list(_misfits(addon))
+    exchanged = _exchanged(misfits)
+    if exchanged:
+        text = f"the roles {enumerated(one.logical_id for one in exchanged)} are each for the service account of another of them"
+        yield Stranger(addon.resource, (_CONFIGURATION,), text, exchanged)
+    for one in misfits:
+        if one.role not in exchanged:
+            yield Stranger(one.role, (_TRUST,), one.message, (addon.resource,))
     names = [one.service_account for one, _ in addon.identities]
     for index, one in enumerate(as_items(addon.resource.get(_INLINE)) or ()):
         name = known(at(one, "ServiceAccount"))
@@ -85,6 +88,35 @@ def _accounts(values: Value) -> Iterator[tuple[tuple[str, ...], Mapping[str, Val
             if isinstance(annotations, Mapping) and OF_ROLE in annotations:
                 yield path, value
             waiting += [((*path, key), one) for key, one in value.items()]
+
+
+class _Misfit(NamedTuple):
+    """A role that is not for the accounts of the pods that take it."""
+
+    role: Resource
+    accounts: tuple[str, ...]
+    message: str
+
+
+def _misfits(addon: Addon) -> Iterator[_Misfit]:
+    """The roles of an add-on, for all its accounts or for one in its configuration, that its pods cannot take."""
+    given = resource_of(addon.resource.get("ServiceAccountRoleArn"), ROLE)
+    taken = [(given, subjects(addon.name))] if given is not None else []
+    for role, accounts in (*taken, *((role, (one.subject,)) for one, role in addon.configured_roles)):
+        text = _misfit(role, accounts, f"the pods of {addon.name}")
+        if text is not None:
+            yield _Misfit(role, accounts, text)
+
+
+def _exchanged(misfits: Sequence[_Misfit]) -> tuple[Resource, ...]:
+    """The roles in each other's places: each is given where another of them belongs."""
+    found = [one.role for one in misfits if any(other is not one and _takes(other.role, one.accounts) for other in misfits)]
+    return tuple(found) if len(found) > 1 else ()
+
+
+def _takes(role: Resource, accounts: tuple[str, ...]) -> bool:
+    """Whether the trust of a role names one of some accounts."""
+    return any(is_of_account(one, accounts) for statement in trust_of(role) for one in subjects_of(statement))
 
 
 def _misfit(role: Resource, accounts: tuple[str, ...], pods: str) -> str | None:

@@ -70,3 +70,35 @@ def test_the_role_of_a_chart_is_for_its_service_account(given: Any, values: Any,
 )
 def test_a_chart_works_for_the_cluster_that_it_is_installed_into(name: str, values: Any, wrong: list[str]) -> None:
     assert [one.resource.logical_id for one in named_elsewhere(installed(role(Federated=PROVIDER), values, name=name))] == wrong
+
+
+def inference(alb: str, keda: str, gateway: str = "Other") -> Model:
+    """The add-on of inference with these roles; each role is for the account of which it has the name."""
+    accounts = {"Alb": CONTROLLER, "Keda": "keda-operator", "Other": "inference-gateway-controller"}
+    roles = {}
+    for name, account_ in accounts.items():
+        roles[name] = role(Federated=PROVIDER)
+        (statement,) = roles[name]["Properties"]["AssumeRolePolicyDocument"]["Statement"]
+        (claims,) = statement["Condition"].values()
+        claims["oidc.eks.us-west-2.amazonaws.com/id/A:sub"] = f"system:serviceaccount:hyperpod-inference-system:{account_}"
+    values = {
+        "alb": {"serviceAccount": {"roleArn": f"${{{alb}.Arn}}"}},
+        "keda": {"auth": {"aws": {"irsa": {"roleArn": f"${{{keda}.Arn}}"}}}},
+        "inferenceGateway": {"serviceAccount": {"roleArn": f"${{{gateway}.Arn}}"}},
+    }
+    given = {"AddonName": "amazon-sagemaker-hyperpod-inference", "ConfigurationValues": {"Fn::Sub": json.dumps(values)}}
+    addon = {"Type": "AWS::EKS::Addon", "Properties": {"ClusterName": {"Ref": "Control"}, **given}}
+    return Model.of({"t": {"Resources": {**roles, "Control": {"Type": "AWS::EKS::Cluster"}, "Inference": addon}}})
+
+
+@pytest.mark.parametrize(
+    ("roles", "wrong"),
+    [
+        (("Alb", "Keda", "Other"), []),
+        (("Keda", "Alb", "Other"), ["Inference"]),
+        (("Keda", "Other", "Alb"), ["Inference"]),
+        (("Other", "Keda", "Other"), ["Other"]),
+    ],
+)
+def test_roles_of_an_addon_that_are_exchanged_are_one_mistake(roles: tuple[str, str, str], wrong: list[str]) -> None:
+    assert [one.resource.logical_id for one in strangers(inference(*roles))] == wrong
