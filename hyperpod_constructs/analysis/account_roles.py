@@ -54,9 +54,9 @@ def _of_addon(addon: Addon) -> Iterator[Stranger]:
     if exchanged:
         text = f"the roles {enumerated(one.logical_id for one in exchanged)} are each for the service account of another of them"
         yield Stranger(addon.resource, (_CONFIGURATION,), text, exchanged)
-    for one in misfits:
-        if one.role not in exchanged:
-            yield Stranger(one.role, (_TRUST,), one.message, (addon.resource,))
+    for role, _, text in misfits:
+        if role not in exchanged:
+            yield Stranger(role, (_TRUST,), text, (addon.resource,))
     names = [one.service_account for one, _ in addon.identities]
     for index, one in enumerate(as_items(addon.resource.get(_INLINE)) or ()):
         name = known(at(one, "ServiceAccount"))
