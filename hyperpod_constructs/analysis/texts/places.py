@@ -56,6 +56,7 @@ PAGES: Mapping[Topic, str] = {
 
 
 MODULES: Mapping[str, Topic] = {
+    "address_ids": Topic.NAME,
     "alarms": Topic.ALARM,
     "answer_buckets": Topic.NAME,
     "arns": Topic.NAME,
@@ -182,6 +183,14 @@ _WITH_SCRIPTS = {
 """Types with scripts of a shell."""
 
 TYPES_OF: Mapping[str, Mapping[str, str]] = {
+    "address_ids": {
+        "AWS::CodeBuild::Project": "",
+        "AWS::ECS::TaskDefinition": "ContainerDefinitions",
+        "AWS::EKS::Addon": "ConfigurationValues",
+        "AWS::Lambda::Function": "Environment",
+        "AWS::SSM::Document": "Content",
+        "AWS::SSM::Parameter": "Value",
+    },
     "alarms": {"AWS::CloudWatch::Alarm": ""},
     "answer_buckets": {
         "AWS::EC2::VPCEndpoint": "PolicyDocument",

@@ -1,0 +1,39 @@
+"""Addresses of services with the id of a resource in them (as of 2026-11-29; read, not measured).
+
+Sources: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-APIReference.html,
+https://docs.aws.amazon.com/grafana/latest/userguide/AMG-create-workspace.html,
+https://docs.aws.amazon.com/efs/latest/ug/mounting-fs-mount-cmd-dns-name.html and
+https://docs.aws.amazon.com/fsx/latest/LustreGuide/mounting-ec2-instance.html
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from hyperpod_constructs.facts.arn_names import NAMES, NameForm
+
+
+class AddressForm(NamedTuple):
+    """An address with an id.
+
+    :param place: the address around the id, which is its only group.
+    :param service: the service, as ARNs spell it.
+    :param name: the form of the id.
+    """
+
+    place: re.Pattern[str]
+    service: str
+    name: NameForm
+
+
+_WORD = r"([^./\s\"'=@:,]+)"
+ADDRESSES = (
+    AddressForm(re.compile(r"aps-workspaces\.[^/\s\"']+/workspaces/([^/\s\"'?]+)"), "aps", NAMES["aps", "workspace/"]),
+    AddressForm(re.compile(rf"{_WORD}\.grafana-workspace\."), "grafana", NAMES["grafana", "/workspaces/"]),
+    AddressForm(
+        re.compile(rf"{_WORD}\.efs\.[^./\s\"']+\.amazonaws\."), "elasticfilesystem", NAMES["elasticfilesystem", "file-system/"]
+    ),
+    AddressForm(re.compile(rf"{_WORD}\.fsx\.[^./\s\"']+\.amazonaws\."), "fsx", NAMES["fsx", "file-system/"]),
+)
+"""The addresses of workspaces and file systems."""
