@@ -15,6 +15,7 @@ NAMES: Mapping[str, str] = {
     "AWS::DynamoDB::Table": "TableName",
     "AWS::ECR::Repository": "RepositoryName",
     "AWS::EKS::Cluster": "Name",
+    "AWS::ECS::Cluster": "ClusterName",
     "AWS::ElastiCache::SubnetGroup": "CacheSubnetGroupName",
     "AWS::Events::EventBus": "Name",
     "AWS::Glue::Crawler": "Name",
@@ -41,6 +42,7 @@ NAMES: Mapping[str, str] = {
     "AWS::SQS::Queue": "QueueName",
     "AWS::SSM::Document": "Name",
     "AWS::SageMaker::AppImageConfig": "AppImageConfigName",
+    "AWS::SageMaker::Cluster": "ClusterName",
     "AWS::SageMaker::Endpoint": "EndpointName",
     "AWS::SageMaker::Image": "ImageName",
     "AWS::SageMaker::ModelPackageGroup": "ModelPackageGroupName",
@@ -187,4 +189,22 @@ SCOPES: Mapping[str, str] = {"AWS::SageMaker::UserProfile": "DomainId"}
 """By type: the property, of it and of its users, with the resource inside of which its name counts.
 
 Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_OwnershipSettings.html
+"""
+
+IN_CALLS: Mapping[tuple[str, str], str] = {
+    ("dynamodb", "tablename"): "AWS::DynamoDB::Table",
+    ("ecs", "cluster"): "AWS::ECS::Cluster",
+    ("eks", "clustername"): "AWS::EKS::Cluster",
+    ("eks", "name"): "AWS::EKS::Cluster",
+    ("glue", "jobname"): "AWS::Glue::Job",
+    ("lambda", "functionname"): "AWS::Lambda::Function",
+    ("logs", "loggroupname"): "AWS::Logs::LogGroup",
+    ("s3", "bucket"): "AWS::S3::Bucket",
+    ("sagemaker", "clustername"): "AWS::SageMaker::Cluster",
+    ("sagemaker", "endpointname"): "AWS::SageMaker::Endpoint",
+}
+"""The type that a parameter of a call names, by the service and the parameter in small letters (as of 2026-11-29).
+
+Sources: the references of the calls, such as
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeClusterNode.html
 """

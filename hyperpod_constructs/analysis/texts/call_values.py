@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from hyperpod_constructs.analysis.function_code import FUNCTION, calls_of
 from hyperpod_constructs.analysis.references.forms import arns_of, gives_arn
 from hyperpod_constructs.analysis.schema.violation import listed, quoted
+from hyperpod_constructs.analysis.texts.named_in_calls import misnamed
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, mapping
 from hyperpod_constructs.facts.property_schemas import property_schema
 from hyperpod_constructs.facts.texts import Language
@@ -44,7 +45,7 @@ def given(function: Resource) -> Slips:
     for call in calls_of(function):
         for name, value in call.parameters.items():
             keys = [one for one, found in variables.items() if found == value]
-            for words, allowed in _mistaken(name, value):
+            for words, allowed in (*_mistaken(name, value), *_misnamed(function, call.operation.action, name, value)):
                 message = f"the code calls {call.operation.action} with {keys[0] if len(keys) == 1 else name} as {words}"
                 yield Slip(message, allowed, (*_VARIABLES, keys[0]) if len(keys) == 1 else _CODE, value, dead=True)
                 return
@@ -59,6 +60,13 @@ def _mistaken(name: str, value: Value) -> Iterator[tuple[str, str]]:
         yield f"an ARN, and {quoted(value)} is none", "an ARN"
     elif isinstance(value, str) and name in _ADDRESSES and value.startswith("arn:"):
         yield f"an address, and {quoted(value)} is none", "https://…"
+
+
+def _misnamed(function: Resource, action: str, name: str, value: Value) -> Iterator[tuple[str, str]]:
+    """The name of another thing than the call is about."""
+    wrong = misnamed(function.template.model, action, name, value)
+    if wrong is not None:
+        yield f"{name}, and that is {wrong[0]}", wrong[1]
 
 
 def _of_reference(name: str, value: Reference) -> Iterator[tuple[str, str]]:

@@ -34,11 +34,11 @@ def names(resource: Resource) -> Slips:
             type_, key = CHOSEN[one.service]
             there = [known(other.get(key)) or "" for other in resource.template.model.resources(type_)]
             near = typo_of(one.name, [name for name in there if name])
-            if near is not None and _is_whole(one.name, near):
+            if near is not None and is_whole(one.name, near):
                 yield Slip(f"no {type_} is called {one.name}; the nearest is {near}", near, path, leaf, dead=True)
 
 
-def _is_whole(name: str, near: str) -> bool:
+def is_whole(name: str, near: str) -> bool:
     """Whether the words in which two names differ are long enough for a misspelling."""
     first, second = ([*re.findall(r"[^\W_]+", one.lower())] for one in (name, near))
     differ = [word for one, two in ((first, second), (second, first)) for word in one if word not in two]

@@ -93,6 +93,7 @@ MODULES: Mapping[str, Topic] = {
     "machines": Topic.DOCUMENT,
     "metrics": Topic.ALARM,
     "model_pipelines": Topic.DOCUMENT,
+    "named_in_calls": Topic.NAME,
     "near_arns": Topic.NAME,
     "near_names": Topic.NAME,
     "networks": Topic.COMPANION,
@@ -283,6 +284,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "machines": {"AWS::StepFunctions::StateMachine": ""},
     "state_data": {"AWS::StepFunctions::StateMachine": ""},
     "metrics": {"AWS::CloudWatch::AnomalyDetector": "", "AWS::CloudWatch::MetricStream": ""},
+    "named_in_calls": {"AWS::StepFunctions::StateMachine": ""},
     "near_arns": {
         "AWS::APS::AlertManagerDefinition": "Definition",
         "AWS::APS::Workspace": "AlertManagerDefinition",
