@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hyperpod_constructs._support.words import enumerated
@@ -63,6 +63,17 @@ def _unplaced(addon: Addon) -> Iterator[Unplaced]:
     elif addon.name == COREDNS and wanted and all(keeps_out(one.taints, tolerations) for one in fitting):
         text = f"{addon.name} does not tolerate the taints of its nodes"
         yield Unplaced(fitting[0].resource, fitting[0].path, text, (addon.resource,))
+    elif addon.name == COREDNS and (groups := _empty(fitting, tolerations)):
+        text = f"{addon.name} has no other place than {enumerated(one.label for one in groups)}, which starts with no nodes"
+        yield Unplaced(groups[0].resource, (*groups[0].path, "InstanceCount"), text, (addon.resource,))
+
+
+def _empty(places: Sequence[Place], tolerations: tuple[Value, ...] | None) -> list[Group]:
+    """The instance groups to which pods may go, if these are the only places and all are empty; none if Karpenter may fill them."""
+    open_ = [one for one in places if not keeps_out(one.taints, tolerations)]
+    groups = [one.group for one in open_ if one.group is not None and one.group.count == 0 and one.taints is not None]
+    grows = any(one.resource.get("AutoScaling", "Mode") not in (ABSENT, "Disable") for one in open_)
+    return groups if len(groups) == len(open_) and tolerations is not None and not grows else []
 
 
 def is_of_kubernetes(label: str) -> bool:
