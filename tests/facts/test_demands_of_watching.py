@@ -82,6 +82,9 @@ def image(name: str) -> dict[str, Any]:
         ("AWS::CloudTrail::Trail", sent("arn:aws-us-gov:s3:::data"), sent("arn:aws-us-gov:s3:::")),
         ("AWS::CodePipeline::Pipeline", {"Triggers": ({},), "PipelineType": "V1"}, {"Triggers": ({},), "PipelineType": "V2"}),
         (ANOMALIES, compared("GREATER_THAN"), compared("GREATER_THAN_OR_EQUAL")),
+        ("AWS::APS::RuleGroupsNamespace", {"Name": "fleet/accelerators"}, {"Name": "fleet.accelerators_1-a"}),
+        ("AWS::Batch::JobQueue", {"JobQueueName": "team a"}, {"JobQueueName": "team_a-1"}),
+        ("AWS::SageMaker::Image", {"ImageName": "team--a"}, {"ImageName": "team-a.1"}),
         (IMAGES, image("training"), image("training-{{imagebuilder:buildDate}}")),
     ],
 )
