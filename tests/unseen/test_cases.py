@@ -16,7 +16,7 @@ VERDICTS = {"quiet", "effect", "replaces", "loss", "refused", "collides", "deplo
 
 def _names(templates: Templates) -> Iterator[str]:
     for template in templates.values():
-        for section in ("Resources", "Parameters", "Outputs"):
+        for section in ("Resources", "Parameters", "Outputs", "Rules"):
             found: Any = template.get(section, {})
             assert isinstance(found, Mapping)
             yield from found
