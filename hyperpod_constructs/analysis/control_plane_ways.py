@@ -126,6 +126,7 @@ def side_of_control_plane(eks: EksCluster) -> Side:
         eks.resource.logical_id,
         None if groups is None else (*map(facts.of, groups), facts.made_by(eks.resource)),
         tuple(map(network_facts(model).subnet, subnets)) if subnets else None,
+        place=(eks.resource, eks.network_path("SecurityGroupIds")),
     )
 
 

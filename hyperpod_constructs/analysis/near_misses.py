@@ -26,26 +26,36 @@ from hyperpod_constructs.templates.model import Model, Resource, Template, resou
 from hyperpod_constructs.templates.values import Value
 
 
-def meant(source: Side, target: Side, traffic: Traffic, at: Resource) -> Hop | None:
+def meant(source: Side, target: Side, traffic: Traffic, at: Resource | None) -> Hop | None:
     """The hop at which to mend a way that ends at the groups of its sides; `None` if nothing shows what was meant.
 
-    :param at: the resource of the side that is not the nodes.
+    :param at: the resource of the side that is not the nodes; `None` between nodes.
     """
     guesses = (
-        _of_groups(source, target, traffic),
+        of_idle_groups(source, target, traffic),
         _of_rules(source, target, traffic),
-        _of_both(source, target, traffic, at),
+        () if at is None else _of_both(source, target, traffic, at),
     )
     return next(chain.from_iterable(guesses), None)
 
 
-def _of_groups(source: Side, target: Side, traffic: Traffic) -> Iterator[Hop]:
+def inside_as_meant(source: Side, target: Side, traffic: Traffic, at: Resource | None = None) -> Iterator[Hop]:
+    """From one side to another in the same VPC; a way that ends at their groups is mended where that was probably meant.
+
+    :param at: the resource of the side that is not the nodes; `None` between nodes.
+    """
+    for hop in inside(source, target, traffic):
+        at_groups = hop.passes is False and hop.resource in (*source.resources, *target.resources)
+        yield (meant(source, target, traffic, at) or hop) if at_groups else hop
+
+
+def of_idle_groups(source: Side, target: Side, traffic: Traffic) -> Iterator[Hop]:
     """A group that nothing has, and with which the way would pass."""
     for own in (target, source):
         for group in idle_groups(own.place[0].template.model) if own.place is not None and own.groups else ():
             found = replace(own, groups=(*(own.groups or ()), security_groups(group.template.model).of(group)))
             if own.place is not None and _passes(*((source, found) if own is target else (found, target)), traffic):
-                has = ", ".join(one.logical_id for one in own.resources)
+                has = ", ".join(one.logical_id for one in own.resources if one is not own.place[0])
                 says = f"has {has}; {group.logical_id}, which nothing has, would let {traffic} through"
                 yield Hop(own.place[0], False, says, own.place[1])
 
@@ -151,11 +161,13 @@ def _misplaced(rule: GroupRule, group: SecurityGroup, own: Side, traffic: Traffi
 
 
 def _separate(own: Side, other: Side, direction: Direction) -> Iterator[tuple[GroupRule, SecurityGroup]]:
-    """The separate rules that name a group of the other side, in groups that the own side does not have."""
+    """The separate rules that name a group of the other side, in groups that neither side has: one of a group for itself, as EFA
+    needs it, is no other group's."""
     for model in [one.template.model for one in own.resources[:1]]:
         for resource in _by_peer(model, direction).of(*other.resources):
             owner = resource_of(resource.get("GroupId"), SECURITY_GROUP)
-            group = None if owner is None or owner in own.resources else security_groups(model).of(owner)
+            kept = owner is None or owner in (*own.resources, resource_of(resource.get(PEER_GROUP[direction])))
+            group = None if owner is None or kept else security_groups(model).of(owner)
             for rule in () if group is None else group.in_direction(direction):
                 if rule.resource is resource and group is not None:
                     yield rule, group

@@ -30,7 +30,7 @@ from hyperpod_constructs.analysis.database import (
 from hyperpod_constructs.analysis.file_systems import LUSTRE, OPENZFS, Lustre, file_systems_of
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.kubernetes import eks_of
-from hyperpod_constructs.analysis.near_misses import meant
+from hyperpod_constructs.analysis.near_misses import inside_as_meant
 from hyperpod_constructs.analysis.networks import ExitKind, Subnet, block_of, network_facts
 from hyperpod_constructs.analysis.placement import (
     FILE_SYSTEM,
@@ -49,12 +49,12 @@ from hyperpod_constructs.analysis.security_groups import (
     security_groups,
 )
 from hyperpod_constructs.analysis.service_ways import to_service
+from hyperpod_constructs.analysis.slurm_ways import slurm_ways
 from hyperpod_constructs.analysis.traffic import EVERYTHING, Side, Traffic, admit_each_other, speak_of_each_other
 from hyperpod_constructs.analysis.ways import (
     CONNECTIONS,
     Hop,
     Way,
-    inside,
     meets,
     overlap,
     unless,
@@ -141,6 +141,8 @@ def _needs(group: NodeGroup, source: Side) -> Iterator[tuple[Target, tuple[Way, 
         yield _database(group, source)
     if group.has_efa:
         yield Target("nodes", "each other over EFA", None, fatal=True), tuple(_efa_ways(source))
+    for other, program, way in slurm_ways(group, source):
+        yield Target(program, f"{program} on {other.label}"), (way,)
 
 
 def _of_kubernetes(group: NodeGroup, source: Side) -> Iterator[tuple[Target, tuple[Way, ...]]]:
@@ -326,9 +328,7 @@ def way_to(source: Side, target: Side, traffic: Traffic, at: Resource, path: tup
         doubt = "addresses of both VPCs are the same" if overlap(source, target) else None
         yield from unless(meets(source, target, at, path), doubt)
         yield from unless(_by_default(source, at, path), doubt)
-        for hop in unless(inside(source, target, traffic), doubt):
-            at_groups = hop.passes is False and hop.resource in (*source.resources, *target.resources)
-            yield (meant(source, target, traffic, at) or hop) if at_groups else hop
+        yield from unless(inside_as_meant(source, target, traffic, at), doubt)
 
     return Way.of(source.name, target.name, traffic, hops())
 

@@ -9,12 +9,14 @@ from hyperpod_constructs.analysis.blocks import blocks_of
 from hyperpod_constructs.analysis.clusters import Cluster, given
 from hyperpod_constructs.analysis.control_plane_ways import side_of_control_plane
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, joined
+from hyperpod_constructs.analysis.near_misses import of_idle_groups
 from hyperpod_constructs.analysis.networks import SUBNET
 from hyperpod_constructs.analysis.placement import node_groups
 from hyperpod_constructs.analysis.reachability import NODES
 from hyperpod_constructs.analysis.resource_policies import KEY
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP
 from hyperpod_constructs.analysis.traffic import Side, Traffic, group_lets
+from hyperpod_constructs.analysis.ways import Hop
 from hyperpod_constructs.facts import eks as facts
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
@@ -139,6 +141,11 @@ def _joining(eks: EksCluster) -> tuple[Resource, ...]:
 _KUBELET = Traffic("tcp", range(10250, 10251))
 
 
+def _mended(meant: Hop, text: str) -> Hit:
+    """The hit at a control plane that has another group than the one that its nodes let in."""
+    return hit(meant.resource, f"{text}, which {meant.says}", *meant.path)
+
+
 @warning(
     "HP-CTL-006",
     on=joined,
@@ -156,7 +163,9 @@ def nodes_admit_the_control_plane(cluster: Cluster, eks: EksCluster) -> Hit | No
     for group in node_groups(model):
         if group.cluster is not cluster or group.security_groups is None or set(group.security_groups) & set(control.resources):
             continue
-        if group_lets(Side(NODES, group.security_group_facts()), "ingress", control, _KUBELET) is False:
+        nodes = Side(NODES, group.security_group_facts())
+        if group_lets(nodes, "ingress", control, _KUBELET) is False:
             text = f"the security group of group {group.label!r} does not let {_KUBELET} in from {control.name}"
-            return hit(group.security_groups[0], text)
+            meant = next(of_idle_groups(control, nodes, _KUBELET), None)
+            return hit(group.security_groups[0], text) if meant is None else _mended(meant, text)
     return None

@@ -22,6 +22,7 @@ from hyperpod_constructs.analysis.placement import FILE_SYSTEM, security_groups_
 from hyperpod_constructs.analysis.reachability import Connection, connections
 from hyperpod_constructs.analysis.vpcs import Stray, name_of, strays
 from hyperpod_constructs.analysis.ways import Hop, Way, has_gateway
+from hyperpod_constructs.facts.slurm_ports import PROGRAMS
 from hyperpod_constructs.rules.finding import Hit, Level, hit
 from hyperpod_constructs.rules.rule import error, rule, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
@@ -39,14 +40,23 @@ _way = partial(
 
 
 def _stops(model: Model) -> dict[Resource, list[Connection]]:
-    """The connections that surely end, by the cause of it; EFA has a rule of its own."""
-    return model.cached(_stops, lambda: grouped((_end(one).cause, one) for one in _ended(model) if not _is_efa(one)))
+    """The connections that surely end, by the cause of it; EFA has a rule of its own.
+
+    Between nodes the groups of both are in doubt: what has one of its own comes first.
+    """
+    return model.cached(
+        _stops, lambda: grouped((_end(one).cause, one) for one in sorted(_ended(model), key=_is_of_slurm) if not _is_efa(one))
+    )
 
 
 def _ended(model: Model) -> Iterator[Connection]:
     """The connections that end; those of a subnet outside of its VPC are the mistake of its block."""
     ended = (one for one in connections(model) if one.target.wanted and one.ended)
     return (one for one in ended if one.subnet is None or outside_of(one.subnet.resource) is None)
+
+
+def _is_of_slurm(one: Connection) -> bool:
+    return one.target.name in PROGRAMS
 
 
 def _is_efa(one: Connection) -> bool:
