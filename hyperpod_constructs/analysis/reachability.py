@@ -51,6 +51,7 @@ from hyperpod_constructs.analysis.security_groups import (
 from hyperpod_constructs.analysis.service_ways import to_service
 from hyperpod_constructs.analysis.slurm_ways import slurm_ways
 from hyperpod_constructs.analysis.traffic import EVERYTHING, Side, Traffic, admit_each_other, speak_of_each_other
+from hyperpod_constructs.analysis.wanted_ways import wanted_ways
 from hyperpod_constructs.analysis.ways import (
     CONNECTIONS,
     Hop,
@@ -141,6 +142,8 @@ def _needs(group: NodeGroup, source: Side) -> Iterator[tuple[Target, tuple[Way, 
         yield _database(group, source)
     if group.has_efa:
         yield Target("nodes", "each other over EFA", None, fatal=True), tuple(_efa_ways(source))
+    for name, way in wanted_ways(group, source):
+        yield Target(name, name), (way,)
     for other, program, way in slurm_ways(group, source):
         yield Target(program, f"{program} on {other.label}"), (way,)
 

@@ -20,7 +20,7 @@ from hyperpod_constructs.analysis.ways import Hop, inside, past_gateway_endpoint
 from hyperpod_constructs.facts import connections as facts
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_items, parts_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, parts_of
 
 _ZONE = "AWS::Route53::HostedZone"
 _LACKS = "has no interface endpoint with private DNS for it"
@@ -68,8 +68,12 @@ def to_service(source: Side, service: facts.Service, objects: Sequence[Value] = 
 
 def _may_name(zone: Resource) -> bool:
     """Whether a hosted zone may have names of AWS, as one has that leads to an endpoint without private DNS."""
-    name = zone.get("Name")
-    return not isinstance(name, str) or name.rstrip(".").lower().endswith(_OF_AWS)
+    parts = parts_of(zone.get("Name"))
+    last = parts[-1] if parts else UNKNOWN
+    if not isinstance(last, str):
+        return True
+    end = last.rstrip(".").lower()
+    return end.endswith(_OF_AWS) or (len(parts) > 1 and any(one.endswith(end) for one in _OF_AWS))
 
 
 def is_closed(subnet: Subnet) -> bool:
@@ -93,10 +97,17 @@ def _over_the_internet(source: Side, subnet: Subnet, service: facts.Service) -> 
         elif ended and subnet.vpc is not None and is_closed(subnet):
             sibling = _sibling(subnet.vpc, service)
             says = f"has no route to the internet, and {subnet.vpc.logical_id} {_LACKS}"
-            place = Hop(subnet.resource, False, says, covers=(subnet.vpc,))
+            place = Hop(subnet.resource, False, says, covers=(*_wrong_table(subnet), subnet.vpc))
             yield place if sibling is None else Hop(sibling, False, f"is alone: its VPC {_LACKS}, and {closed}")
         else:
             yield _shut(hop, subnet, service) or hop
+
+
+def _wrong_table(subnet: Subnet) -> tuple[Resource, ...]:
+    """The table of a subnet that lacks the endpoint for S3 too, where other subnets of its VPC have more: it is wrong for all."""
+    table, vpc = resource_of(subnet.route_table), subnet.vpc
+    alone = vpc is None or not network_facts(vpc.template.model).leads_out(vpc)
+    return () if table is None or alone or not subnet.lacks_gateway_endpoint(facts.S3.name) else (table,)
 
 
 def _shut(hop: Hop, subnet: Subnet, service: facts.Service) -> Hop | None:
