@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.cluster_builds import ClusterBuild, cluster_builds
+from hyperpod_constructs.analysis.first_calls import called_first
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters
 from hyperpod_constructs.analysis.policy_document import Call
@@ -37,11 +38,19 @@ def shut_out(model: Model) -> Iterator[ShutOut]:
         if eks.authentication_mode in ("API", "API_AND_CONFIG_MAP") and eks.resource.exists and not eks.manifests:
             for chart in eks.hyperpod_charts:
                 role = _role_of(chart)
+                if _is_of_build(chart):
+                    continue
                 if role is None:
                     yield from _awaited_by(chart, eks)
                 elif _is_itself(role):
                     yield from _lacking(chart, role, eks, f"the role that installs {chart.logical_id}")
             yield from (found for one in cluster_builds(model) if one.eks == eks for found in _of_build(one))
+
+
+def _is_of_build(chart: Resource) -> bool:
+    """Whether the function of a chart starts a build that works on a Kubernetes cluster: the build installs it, as its own role."""
+    called = called_first(chart.template.model).get(chart, ())
+    return any(one.project in called for one in cluster_builds(chart.template.model))
 
 
 def _is_itself(role: Resource) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.blocks import added_block, subnet_blocks
 from hyperpod_constructs.analysis.networks import VPC
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, security_groups_of, subnets_of
@@ -24,17 +23,20 @@ class Stranded(NamedTuple):
 
 
 def stranded(model: Model) -> Iterator[Stranded]:
-    """The file systems that stay, by the subnets and networks that go from under them; security groups are beside these."""
+    """The file systems that stay, with what goes from under them; those with a part of it in common together."""
     staying = [one for one in model.resources(FILE_SYSTEM) if as_str(one.deletion_policy) in KEEPING_POLICIES]
-    going = {one: [*filter(_goes, _below(one))] for one in staying}
-    for systems in grouped((_networks(below) or tuple(below), system) for system, below in going.items()).values():
-        below = tuple(dict.fromkeys(one for system in systems for one in going[system]))
-        if below:
-            yield Stranded(below, systems)
+    found: list[Stranded] = []
+    for current in (Stranded(tuple(filter(_goes, _below(one))), [one]) for one in staying):
+        beside = [one for one in found if not set(one.going).isdisjoint(current.going)]
+        found = [*(one for one in found if one not in beside), _together([*beside, current])]
+    return (one for one in found if one.going)
 
 
-def _networks(below: list[Resource]) -> tuple[Resource, ...]:
-    return tuple(one for one in below if one.type != _GROUP)
+def _together(found: list[Stranded]) -> Stranded:
+    """All of them as one; what goes from under all of them first."""
+    every = dict.fromkeys(one for each in found for one in each.going)
+    shared = [one for one in every if all(one in each.going for each in found)]
+    return Stranded(tuple(dict.fromkeys((*shared, *every))), [one for each in found for one in each.staying])
 
 
 def _below(file_system: Resource) -> list[Resource]:

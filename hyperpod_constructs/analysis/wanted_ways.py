@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hyperpod_constructs.analysis.near_misses import given_away
-from hyperpod_constructs.analysis.networks import NAT, SUBNET, ExitKind, Subnet, network_facts, service_of
+from hyperpod_constructs.analysis.networks import NAT, SUBNET, ExitKind, Subnet, exit_of, network_facts, service_of
 from hyperpod_constructs.analysis.placement import NodeGroup
 from hyperpod_constructs.analysis.traffic import INTERNET, Side, Traffic, group_lets
 from hyperpod_constructs.analysis.ways import TABLE, Hop, Way, to_the_internet
@@ -53,7 +53,7 @@ def _vpc_of(nat: Resource) -> Resource | None:
 
 
 def idle_gateways(model: Model) -> tuple[Resource, ...]:
-    """The NAT gateways for the internet to which no route of a model leads; computed once.
+    """The NAT gateways for the internet to which no default route of a model leads; computed once.
 
     One that an output gives to others counts only where a template of the model takes it: the others are there then.
     """
@@ -66,7 +66,8 @@ def _is_idle(nat: Resource) -> bool:
     model = nat.template.model
     users = [one for one in model.resources() if one is not nat and nat in references(one.get())]
     given = any(nat in references(value) for one in model.templates for value in given_away(one))
-    followed = any(one.type == _ROUTE for one in users) or any(map(_may_lead_anywhere, model.resources(_ROUTE)))
+    led = (exit_of(one).kind is not ExitKind.NONE for one in users if one.type == _ROUTE)
+    followed = any(led) or any(map(_may_lead_anywhere, model.resources(_ROUTE)))
     taken = not given or any(one.template is not nat.template for one in users)
     return bool(nat.exists) and as_str(nat.get("ConnectivityType")) != "private" and taken and not followed
 
@@ -81,8 +82,6 @@ def _missing(endpoint: Resource, subnet: Subnet) -> Hop:
     """The hop at an endpoint that is on the tables of some subnets of nodes only."""
     table = resource_of(subnet.route_table, TABLE)
     name = subnet.resource.logical_id if table is None else table.logical_id
-    says = (
-        f"is not on {name}: the calls from {subnet.resource.logical_id} go another way, which its policy and those that ask for it"
-    )
+    says = f"is not on {name}: calls from {subnet.resource.logical_id} do not pass it, so what admits its VPC alone refuses them"
     covers = () if table is None or subnet.exit.kind is not ExitKind.NONE else (table,)
-    return Hop(endpoint, False, f"{says} do not know", ("RouteTableIds",), covers=covers)
+    return Hop(endpoint, False, says, ("RouteTableIds",), covers=covers)

@@ -19,9 +19,13 @@ def in_public(template: Template) -> Template:
     return template
 
 
+WAY_OUT = ("NodeDefaultRoute", "Nat", "NatAddress")
+
+
 def closed(template: Template, *services: str, s3: bool = True) -> Template:
-    """Without the way to the NAT gateway, with endpoints for some services."""
-    del template["Resources"]["NodeDefaultRoute"]
+    """Without the NAT gateway and the way to it, with endpoints for some services."""
+    for name in WAY_OUT:
+        del template["Resources"][name]
     if not s3:
         del template["Resources"]["S3Endpoint"]
     for index, service in enumerate(services):
@@ -250,7 +254,7 @@ def applying(*services: str) -> Template:
     """The chart is installed by a function in a subnet of the control plane, which is closed; the nodes have their NAT gateway."""
     template = closed(eks(), *services)
     template["Resources"] |= {
-        "NodeDefaultRoute": eks()["Resources"]["NodeDefaultRoute"],
+        **{name: eks()["Resources"][name] for name in WAY_OUT},
         "Kubectl": function(**INSIDE),
         "Framework": function(
             **INSIDE, Environment={"Variables": {"USER_ON_EVENT_FUNCTION_ARN": {"Fn::GetAtt": ["Kubectl", "Arn"]}}}
