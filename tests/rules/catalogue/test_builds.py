@@ -355,6 +355,7 @@ def test_fails_when_a_build_has_too_little_access_to_a_cluster(changes: dict[str
         {POLICY: VIEW, TEXT: WORKS + "      - kubectl get nodes\n"},
         {POLICY: VIEW, TEXT: WORKS.replace("kubeconfig", "kubeconfig --role-arn arn:aws:iam::123456789012:role/admin") + CHART},
         {POLICY: VIEW, "Access/KubernetesGroups": ["installers"]},
+        {"Install/Cluster": {"Ref": "Control"}, "Install/Chart": "hyperpod-dependencies"},
     ],
 )
 def test_passes_when_a_build_has_the_access_that_it_needs(changes: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.rules.catalogue.cases import REMOVED, Case, edited
-from tests.rules.catalogue.templates import eks, rules_of
+from tests.rules.catalogue.templates import eks, findings, rules_of
 
 SERVICES = "Control/KubernetesNetworkConfig/ServiceIpv4Cidr"
 NETWORK = "Control/ResourcesVpcConfig"
@@ -92,3 +92,10 @@ def test_rule(case: Case) -> None:
 
 def test_groups_from_elsewhere_are_not_judged() -> None:
     assert rules_of(edited(eks(), {f"{NETWORK}/SecurityGroupIds": ["sg-0123456789abcdef0"]})) == []
+
+
+def test_a_control_plane_without_the_group_that_its_nodes_let_in_is_the_mistake() -> None:
+    other = {**into_nodes(OF_GROUP), "Other": group(FROM_NODES), f"{NETWORK}/SecurityGroupIds/0": {"Ref": "Other"}}
+    (finding,) = [one for one in findings(edited(SEPARATE, other)) if one.rule == "HP-CTL-006"]
+    assert (finding.resource, finding.path.rpartition("/")[2]) == ("Control", "SecurityGroupIds")
+    assert "has Other; ControlGroup, which nothing has, would let TCP 10250 through" in finding.message

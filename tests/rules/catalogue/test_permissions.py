@@ -597,3 +597,13 @@ def test_the_constructs_give_what_each_feature_needs(stack: Stack) -> None:
         lifecycle_scripts=LifecycleScripts.from_bucket(bucket, "lifecycle"),
     )
     assert found_in(stack) == []
+
+
+@pytest.mark.parametrize(("name", "expected"), [("*", []), ("errors", []), ("err*", []), ("other", ["HP-PERM-002"])])
+def test_alarms_of_updates_are_looked_up_by_name(name: str, expected: list[str]) -> None:
+    template = without(with_alarms(eks()), "cloudwatch:DescribeAlarms")
+    arn = {"Fn::Sub": f"arn:${{AWS::Partition}}:cloudwatch:${{AWS::Region}}:${{AWS::AccountId}}:alarm:{name}"}
+    statement = {"Effect": "Allow", "Action": "cloudwatch:DescribeAlarms", "Resource": arn}
+    document = {"Version": "2012-10-17", "Statement": [statement]}
+    properties(template, "Role")["Policies"].append({"PolicyName": "alarms", "PolicyDocument": document})
+    assert [one.rule for one in findings(template) if one.rule.startswith("HP-PERM")] == expected

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.rules.finding import Level
+from tests.rules.catalogue.cases import edited
 from tests.rules.catalogue.templates import KEPT, Template, findings, preset, properties, rules_of, slurm
 
 EMPTIED = {"Tags": [{"Key": "aws-cdk:auto-delete-objects", "Value": "true"}]}
@@ -185,6 +186,19 @@ def test_the_network_of_two_file_systems_is_one_finding() -> None:
     template["Resources"]["Second"] = template["Resources"]["FileSystem"]
     found = [one for one in findings(template) if one.rule == "HP-RET-003"]
     assert [(one.resource, "FileSystem, Second stay" in one.message) for one in found] == [("NodeSubnet", True)]
+
+
+def test_file_systems_with_groups_of_their_own_in_one_subnet_are_one_finding() -> None:
+    """What goes from under both is named first."""
+    template = with_policies(None, None, "NodeSubnet")
+    for key in KEPT:
+        del template["Resources"]["NodeGroup"][key]
+    template["Resources"]["Own"] = template["Resources"]["NodeGroup"]
+    second = edited(template, {"FileSystem/SecurityGroupIds": [{"Fn::GetAtt": ["Own", "GroupId"]}]})
+    template["Resources"]["Second"] = second["Resources"]["FileSystem"]
+    (finding,) = [one for one in findings(template) if one.rule == "HP-RET-003"]
+    assert finding.resource == "NodeSubnet"
+    assert "FileSystem, Second stay, and NodeSubnet, NodeGroup, Own cannot go from under them" in finding.message
 
 
 def test_the_network_may_go_with_the_file_system() -> None:
