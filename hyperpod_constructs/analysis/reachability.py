@@ -145,7 +145,7 @@ def _needs(group: NodeGroup, source: Side) -> Iterator[tuple[Target, tuple[Way, 
     for name, way in wanted_ways(group, source):
         yield Target(name, name), (way,)
     for other, program, way in slurm_ways(group, source):
-        yield Target(program, f"{program} on {other.label}"), (way,)
+        yield Target(f"{program}@{other.label}", f"{program} on {other.label}"), (way,)
 
 
 def _of_kubernetes(group: NodeGroup, source: Side) -> Iterator[tuple[Target, tuple[Way, ...]]]:

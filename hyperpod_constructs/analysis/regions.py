@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.facts.zones import region_of as region_of_zone
 from hyperpod_constructs.facts.zones import region_prefix, zone_prefix
-from hyperpod_constructs.templates.dependencies import imported_from
+from hyperpod_constructs.templates.dependencies import imported_from, parameter_at
 from hyperpod_constructs.templates.model import Model, Resource, Template, resource_of
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_str
@@ -84,6 +84,8 @@ class Stranger:
     claim: Claim
     home: str
     """The region of the stack in words."""
+    parameter: tuple[Template, str] | None = None
+    """The parameter that gives it, where nothing tells which of two regions is the stack's: its other places are said with it."""
 
 
 def region_of(resource: Resource) -> str | None:
@@ -152,8 +154,15 @@ def strangers(model: Model) -> Iterator[Stranger]:
         (stacks.get(one.resource.template.root, one.resource.template.root), one) for one in found
     ).items():
         home = _home(root, members)
-        if home is not None:
-            yield from (Stranger(one, home[1]) for one in members if one.region != home[0])
+        strange = [] if home is None else [Stranger(one, home[1]) for one in members if one.region != home[0]]
+        yield from _by_parameter(strange) if root.environment.region is None and _is_tied(_counted(members)) else strange
+
+
+def _by_parameter(strange: Sequence[Stranger]) -> Iterator[Stranger]:
+    """Strangers of a tie: those that one parameter gives once, at the parameter."""
+    found = grouped((parameter_at(one.claim.resource, one.claim.path) or id(one), one) for one in strange)
+    for given, (first, *_) in found.items():
+        yield first if isinstance(given, int) else replace(first, parameter=given)
 
 
 def _has_regions(model: Model) -> bool:
@@ -165,11 +174,21 @@ def _home(root: Template, found: list[Claim]) -> tuple[str, str] | None:
     own = root.environment.region
     if own is not None:
         return None if re.fullmatch(_REGION, own) is None else (zone_prefix(own), own)
-    count = Counter(one.region for one in {(one.resource, one.region): one for one in found}.values())
-    (most, times), *others = count.most_common(2)
-    tied = times < 2 or (others and others[0][1] >= times)
-    example = _first_of_two(found) if tied else next(one for one in found if one.region == most)
+    count = _counted(found)
+    most = count.most_common(1)[0][0]
+    example = _first_of_two(found) if _is_tied(count) else next(one for one in found if one.region == most)
     return None if example is None else (example.region, f"that of {example.resource.logical_id} ({example.text})")
+
+
+def _counted(found: Iterable[Claim]) -> Counter[str]:
+    """How many resources name each region."""
+    return Counter(one.region for one in {(one.resource, one.region): one for one in found}.values())
+
+
+def _is_tied(count: Counter[str]) -> bool:
+    """Whether no region is named more often than another one, and more than once."""
+    (_, times), *others = count.most_common(2)
+    return times < 2 or bool(others and others[0][1] >= times)
 
 
 def _first_of_two(found: Iterable[Claim]) -> Claim | None:

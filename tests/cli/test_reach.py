@@ -29,9 +29,12 @@ def reached(tmp_path: Path, changes: Mapping[str, Any], *arguments: str) -> tupl
 
 
 def test_groups_that_fare_the_same_are_one_paragraph(tmp_path: Path) -> None:
-    code, output, _ = reached(tmp_path, {})
+    workers = slurm()["Resources"]["Cluster"]["Properties"]["InstanceGroups"][2]
+    code, output, _ = reached(tmp_path, {"Cluster/InstanceGroups/3": {**workers, "InstanceGroupName": "others"}})
     assert code == 0
-    assert output.splitlines()[0] == "controller, login in NodeSubnet"
+    assert output.splitlines()[0] == "controller in NodeSubnet"
+    assert "workers, others in NodeSubnet" in output.splitlines()
+    assert "  slurmd@others             yes\n" in output
     assert "  ssmmessages               yes\n" in output
     assert "sagemaker.api" not in output
 

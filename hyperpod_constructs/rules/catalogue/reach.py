@@ -56,7 +56,7 @@ def _ended(model: Model) -> Iterator[Connection]:
 
 
 def _is_of_slurm(one: Connection) -> bool:
-    return one.target.name in PROGRAMS
+    return one.target.name.partition("@")[0] in PROGRAMS
 
 
 def _is_efa(one: Connection) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hyperpod_constructs.analysis.references.places import entry
 from hyperpod_constructs.analysis.regions import Stranger, strangers
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error
@@ -18,4 +19,8 @@ from hyperpod_constructs.rules.rule import error
     aliases=("HP-CAP-011",),
 )
 def names_are_of_the_region(one: Stranger) -> Hit:
+    if one.parameter is not None:
+        text = f"its value {one.claim.text!r} and {one.home} are of two regions"
+        template, name = one.parameter
+        return hit(entry(template, "Parameters", name), text, doubts=((one.claim.resource, one.claim.path),))
     return hit(one.claim.resource, f"{one.claim.text!r} is of another region than the stack's, {one.home}", *one.claim.path)

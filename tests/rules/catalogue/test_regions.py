@@ -171,3 +171,27 @@ LOOKED_UP = '!FindInMap [Zones, !Ref "AWS::Region", A]'
 def test_a_stack_is_where_its_mappings_have_values(zone: str, region: str, several: str, service: str, strange: list[str]) -> None:
     model = model_of(LIMITED % (zone, region, several, service))
     assert [one.claim.resource.logical_id for one in strangers(model) if "mappings" in one.home] == strange
+
+
+def in_zones(one: str, other: str) -> dict[str, Any]:
+    """A network whose zones two parameters give, each to two subnets."""
+    zones = {"ZoneA": one, "ZoneB": other}
+    parameters = {name: {"Type": "String", "Default": zone} for name, zone in zones.items()}
+    places = [(f"{kind}{name[-1]}", name) for name in zones for kind in ("Inner", "Outer")]
+    subnets = {
+        name: {
+            "Type": "AWS::EC2::Subnet",
+            "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": f"10.0.{n}.0/24", "AvailabilityZone": {"Ref": zone}},
+        }
+        for n, (name, zone) in enumerate(places)
+    }
+    vpc = {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}}
+    return {"Parameters": parameters, "Resources": {"Vpc": vpc, **subnets}}
+
+
+def test_two_zones_of_parameters_in_two_regions_are_one_finding_at_a_parameter() -> None:
+    """Nothing tells which of both is the wrong one."""
+    (finding,) = [one for one in findings(in_zones("us-east-1a", "us-west-2b")) if one.rule == "HP-REG-001"]
+    assert finding.resource == "ZoneB"
+    assert "'us-west-2b' and that of InnerA (us-east-1a) are of two regions" in finding.message
+    assert [one for one in findings(in_zones("us-west-2a", "us-west-2b")) if one.rule == "HP-REG-001"] == []
