@@ -12,8 +12,6 @@ from hyperpod_constructs.facts.data_holders import KEEPING_POLICIES
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, as_str
 
-_GROUP = "AWS::EC2::SecurityGroup"
-
 
 class Stranded(NamedTuple):
     """File systems that stay, and what of their network goes."""
