@@ -13,6 +13,7 @@ from tests.docs.operated import is_operated
 from tests.docs.operated import printed as run_on_cluster
 from tests.rules.catalogue.cases import REMOVED, edited
 from tests.rules.catalogue.templates import KEPT, slurm
+from tests.rules.catalogue.text_bases import resource
 
 COLUMNS = 100
 _NOT_KEPT = {"FileSystem/.DeletionPolicy": REMOVED, "FileSystem/.UpdateReplacePolicy": REMOVED}
@@ -49,17 +50,15 @@ _LATE_BLOCK = {
     "NodeSubnet/CidrBlock": "10.1.0.0/17",
 }
 _WRONG_TEXTS = {
-    "Nightly": {"Type": "AWS::Events::Rule", "Properties": {"ScheduleExpression": "cron(0 22 * * 1-5)"}},
-    "Failures": {
-        "Type": "AWS::Events::Rule",
-        "Properties": {
-            "EventPattern": {
-                "source": ["aws.sagemaker"],
-                "detail-type": ["SageMaker HyperPod Cluster State Change"],
-                "detail": {"ClusterStatus": ["FAILED"]},
-            }
+    "Nightly": resource("AWS::Events::Rule", ScheduleExpression="cron(0 22 * * 1-5)"),
+    "Failures": resource(
+        "AWS::Events::Rule",
+        EventPattern={
+            "source": ["aws.sagemaker"],
+            "detail-type": ["SageMaker HyperPod Cluster State Change"],
+            "detail": {"ClusterStatus": ["FAILED"]},
         },
-    },
+    ),
 }
 
 
