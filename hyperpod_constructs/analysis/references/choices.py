@@ -7,10 +7,12 @@ In a nested stack it has the values that the stack above can give it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice, product
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.comparisons import comparisons, text_of
+from hyperpod_constructs.analysis.references.deciding import holds
 from hyperpod_constructs.analysis.references.places import section
 from hyperpod_constructs.analysis.schema.violation import quoted
 from hyperpod_constructs.templates.model import Resource, Template
@@ -31,8 +33,8 @@ def choice_without(template: Template, condition: str, needs: Sequence[tuple[str
     conditions = section(template, "Conditions")
     names = (condition, *(name for name, _ in needs))
     for choice in islice(_choices(template, conditions, names), _MOST):
-        kept = all(_holds(conditions, {"Condition": name}, choice, ()) is wanted for name, wanted in needs)
-        if kept and _holds(conditions, {"Condition": condition}, choice, ()) is False:
+        kept = all(_holds(conditions, name, choice) is wanted for name, wanted in needs)
+        if kept and _holds(conditions, condition, choice) is False:
             return choice
     return None
 
@@ -43,7 +45,7 @@ def is_empty_where(template: Template, condition: str, parameter: str, *, answer
     found = [pair for name in used(conditions, [condition]) for pair in comparisons(conditions[name])]
     values = {one: _any_of(texts) for one, texts in grouped(found).items()}
     choices = [dict(zip(values, each, strict=True)) for each in islice(product(*values.values()), _MOST + 1)]
-    fitting = [one for one in choices if _holds(conditions, {"Condition": condition}, one, ()) is not (not answer)]
+    fitting = [one for one in choices if _holds(conditions, condition, one) is not (not answer)]
     return len(choices) <= _MOST and bool(fitting) and all(one.get(parameter) == "" for one in fitting)
 
 
@@ -133,28 +135,11 @@ def named_conditions(raw: Raw) -> list[str]:
     return [name] if isinstance(name, str) else [other for one in raw.values() for other in named_conditions(one)]
 
 
-def _holds(conditions: Mapping[str, Raw], raw: Raw, choice: Choice, before: tuple[str, ...]) -> bool | None:
+def _holds(conditions: Mapping[str, Raw], name: str, choice: Choice) -> bool | None:
     """Whether a condition holds with these values; `None` if that is not known."""
-    if not isinstance(raw, dict) or len(raw) != 1:
-        return None
-    ((name, argument),) = raw.items()
-    if name == "Condition":
-        known = isinstance(argument, str) and argument in conditions and argument not in before
-        return _holds(conditions, conditions[str(argument)], choice, (*before, str(argument))) if known else None
-    if not isinstance(argument, list):
-        return None
-    if name == "Fn::Equals" and len(argument) == 2:
-        one, other = (_side(each, choice) for each in argument)
-        return None if one is None or other is None else one == other
-    parts = [_holds(conditions, one, choice, before) for one in argument]
-    if name == "Fn::Not" and len(parts) == 1:
-        return None if parts[0] is None else not parts[0]
-    if name not in ("Fn::And", "Fn::Or"):
-        return None
-    deciding = name == "Fn::Or"
-    return deciding if deciding in parts else None if None in parts else not deciding
+    return holds({"Condition": name}, partial(_side, choice), conditions)
 
 
-def _side(raw: Raw, choice: Choice) -> str | None:
+def _side(choice: Choice, raw: Raw) -> str | None:
     parameter = compared(raw)
     return text_of(raw) if parameter is None else choice.get(parameter)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice, product
-from types import MappingProxyType
 from typing import TypeAlias
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.comparisons import text_of
 from hyperpod_constructs.analysis.references.choices import used
+from hyperpod_constructs.analysis.references.deciding import holds
 from hyperpod_constructs.analysis.references.parameters import declared, refusal_of
 from hyperpod_constructs.analysis.references.places import Misreference, entry, section, settled
 from hyperpod_constructs.analysis.schema.violation import listed, meant
@@ -100,7 +101,7 @@ def contradictions(template: Template) -> Iterator[Misreference]:
     for name, written in conditions.items():
         together = [conditions[one] for one in used(conditions, [name])]
         choices = _choices(template, together) if _may_each_be(template, together) else None
-        if choices and all(_holds(written, choice, conditions) is False for choice in choices):
+        if choices and all(holds(written, partial(_side, choice), conditions) is False for choice in choices):
             place = entry(template, "Conditions", name)
             yield Misreference(place, (), f"condition {name} is never true", ABSENT, "a condition that some deployment meets")
 
@@ -133,35 +134,10 @@ def _passes(rule: Raw, choice: Mapping[str, str]) -> bool:
         return True
     assertions = rule.get("Assertions")
     asserted = [one.get("Assert") for one in assertions if isinstance(one, dict)] if isinstance(assertions, list) else []
-    applies = "RuleCondition" not in rule or _holds(rule["RuleCondition"], choice)
-    return applies is not True or all(_holds(one, choice) is not False for one in asserted)
+    applies = "RuleCondition" not in rule or holds(rule["RuleCondition"], partial(_side, choice))
+    return applies is not True or all(holds(one, partial(_side, choice)) is not False for one in asserted)
 
 
-def _holds(raw: Raw, choice: Mapping[str, str], conditions: Mapping[str, Raw] = MappingProxyType({})) -> bool | None:
-    """Whether a condition or an assertion holds with these values; `None` if that is not known.
-
-    :param conditions: those that it may name; none by default.
-    """
-    name, argument = next(iter(raw.items())) if isinstance(raw, dict) and len(raw) == 1 else ("", None)
-    if name == "Condition" and isinstance(argument, str) and argument in conditions:
-        others = {other: written for other, written in conditions.items() if other != argument}
-        return _holds(conditions[argument], choice, others)
-    if not isinstance(argument, list):
-        return None
-    if name in ("Fn::Equals", "Fn::Contains") and len(argument) == 2:
-        first, second = argument
-        sides = [_side(one, choice) for one in (first if isinstance(first, list) else [first])]
-        wanted = _side(second, choice)
-        return None if wanted is None or None in sides or isinstance(second, list) else wanted in sides
-    parts = [_holds(one, choice, conditions) for one in argument]
-    if name == "Fn::Not" and len(parts) == 1:
-        return None if parts[0] is None else not parts[0]
-    if name not in ("Fn::And", "Fn::Or"):
-        return None
-    deciding = name == "Fn::Or"
-    return deciding if deciding in parts else None if None in parts else not deciding
-
-
-def _side(raw: Raw, choice: Mapping[str, str]) -> str | None:
+def _side(choice: Mapping[str, str], raw: Raw) -> str | None:
     name = _referred(raw)
     return text_of(raw) if name is None else choice.get(name)
