@@ -161,15 +161,15 @@ def _misplaced(rule: GroupRule, group: SecurityGroup, own: Side, traffic: Traffi
 
 
 def _separate(own: Side, other: Side, direction: Direction) -> Iterator[tuple[GroupRule, SecurityGroup]]:
-    """The separate rules that name a group of the other side, in groups that neither side has: one of a group for itself, as EFA
-    needs it, is no other group's."""
+    """The separate rules that name a group of the other side, in groups that the own side lacks; a group's rule for itself and all
+    traffic, as EFA needs it, is no other group's."""
     for model in [one.template.model for one in own.resources[:1]]:
         for resource in _by_peer(model, direction).of(*other.resources):
             owner = resource_of(resource.get("GroupId"), SECURITY_GROUP)
-            kept = owner is None or owner in (*own.resources, resource_of(resource.get(PEER_GROUP[direction])))
-            group = None if owner is None or kept else security_groups(model).of(owner)
+            group = None if owner is None or owner in own.resources else security_groups(model).of(owner)
+            of_itself = owner is resource_of(resource.get(PEER_GROUP[direction]))
             for rule in () if group is None else group.in_direction(direction):
-                if rule.resource is resource and group is not None:
+                if rule.resource is resource and group is not None and not (of_itself and rule.protocol == "-1"):
                     yield rule, group
 
 

@@ -97,10 +97,10 @@ class Statement:
 
     def covers(self, arn: Arn) -> bool | None:
         """Whether an ARN is among its resources."""
-        value, answer = self._covered.get(id(arn.value), (None, None))
-        if value is not arn.value:
-            answer = any_of(pattern.covers(arn) for pattern in self._patterns)
-            self._covered[id(arn.value)] = (arn.value, answer)
+        parts = parts_of(arn.value)
+        if parts not in self._covered:
+            self._covered[parts] = any_of(pattern.covers(arn) for pattern in self._patterns)
+        answer = self._covered[parts]
         return answer if answer is None or not self.excludes_resources else not answer
 
     def principals(self, kind: str) -> tuple[Value, ...] | None:
@@ -150,8 +150,8 @@ class Statement:
         return {}
 
     @cached_property
-    def _covered(self) -> dict[int, tuple[Value, bool | None]]:
-        """Answers for ARNs, by identity: several actions ask for one resource."""
+    def _covered(self) -> dict[tuple[Part, ...], bool | None]:
+        """Answers for ARNs, by their parts: several actions ask for one resource."""
         return {}
 
     @cached_property

@@ -29,6 +29,40 @@ TRANSFORMED = {
     "AWS::Serverless-": ("AWS::Serverless::", None),
 }
 """The types, or beginnings of types, that a macro of AWS makes, by its name before the date, and the property that asks for it."""
+FUNCTIONS = tuple(
+    f"Fn::{name}"
+    for name in [
+        "And",
+        "Base64",
+        "Cidr",
+        "Contains",
+        "EachMemberEquals",
+        "EachMemberIn",
+        "Equals",
+        "FindInMap",
+        "GetAZs",
+        "GetAtt",
+        "GetStackOutput",
+        "If",
+        "ImportValue",
+        "Join",
+        "Length",
+        "Not",
+        "Or",
+        "RefAll",
+        "Select",
+        "Split",
+        "Sub",
+        "ToJsonString",
+        "Transform",
+        "ValueOf",
+        "ValueOfAll",
+    ]
+)
+"""The functions of templates, those of rules among them.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference.html
+"""
 NOT_IN_CONDITIONS = frozenset({"Fn::Cidr", "Fn::GetAtt", "Fn::GetAZs", "Fn::ImportValue"})
 """Functions that conditions and rules do not take: both are computed before there is any resource."""
 EXTENSIONS = "AWS::LanguageExtensions"

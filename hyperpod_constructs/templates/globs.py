@@ -8,7 +8,7 @@ text, even an empty one; a `Segment` is such a text without `/` and `:`, and `Di
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import cache
 
 _STAR, _ONE = "*", "?"
 _MOST_STEPS = 100_000
@@ -70,12 +70,6 @@ def matches(pattern: Sequence[object], text: Sequence[object]) -> bool | None:
         return glob(pattern[0], text[0])
     if tuple(pattern) == ("*",):
         return True
-    return _compared(tuple(pattern), tuple(text))
-
-
-@lru_cache(64)
-def _compared(pattern: tuple[object, ...], text: tuple[object, ...]) -> bool | None:
-    """The same for parts of any kind; statements are asked for the same few things, and few answers keep few models."""
     tokens, symbols = _tokens(pattern, wild=True), _tokens(text, wild=False)
     for _ in range(2):
         cut = _common_prefix(tokens, symbols)

@@ -11,6 +11,7 @@ from hyperpod_constructs.analysis.texts.places import texts_with_mistakes
 from hyperpod_constructs.facts.updates import naming
 from hyperpod_constructs.facts.zones import absent_mistake, id_mistake, is_beyond, name_mistake
 from hyperpod_constructs.templates.model import Model
+from tests.rules.catalogue.text_bases import TARGET
 
 SILENT = "import cfnresponse\ndef handler(event, context):\n    print(event)\n"
 ANSWERING = "import cfnresponse\ndef handler(event, context):\n    cfnresponse.send(event, context, 'SUCCESS', {})\n"
@@ -92,7 +93,7 @@ def test_events_go_to_services_that_take_them(service: str, count: int) -> None:
 def test_events_of_jobs_have_the_words_of_the_service(job: str, status: str, count: int) -> None:
     detail = {f"{job}JobStatus": [status]}
     pattern = {"source": ["aws.sagemaker"], "detail-type": [f"SageMaker {job} Job State Change"], "detail": detail}
-    assert len(said(Rule=resource("AWS::Events::Rule", EventPattern=pattern, Targets=[]))) == count
+    assert len(said(Rule=resource("AWS::Events::Rule", EventPattern=pattern, Targets=[TARGET]))) == count
 
 
 @pytest.mark.parametrize(

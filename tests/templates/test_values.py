@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hyperpod_constructs.templates.globs import matches
@@ -167,6 +167,7 @@ def filled(parts: list[object], named: Mapping[object, str]) -> list[str]:
     return ["".join(map(str, chosen)) for chosen in product(*choices)]
 
 
+@settings(deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(TOKENS | st.sampled_from("*?"), max_size=5), st.lists(TOKENS, max_size=5))
 def test_answers_hold_for_every_text_of_the_parts(pattern: list[object], text: list[object]) -> None:
     answer = matches(pattern, text)

@@ -12,7 +12,7 @@ from hyperpod_constructs.analysis.references.list_arguments import of_other_kind
 from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, once
 from hyperpod_constructs.analysis.references.splits import of_a_pair, of_an_address, of_an_arn, pair_of
 from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
-from hyperpod_constructs.facts.template_parts import EXTENSIONS, LOOP, OF_EXTENSIONS
+from hyperpod_constructs.facts.template_parts import EXTENSIONS, FUNCTIONS, LOOP, OF_EXTENSIONS
 from hyperpod_constructs.facts.zones import MOST_ZONES
 from hyperpod_constructs.templates.model import Model
 from hyperpod_constructs.templates.parameters import compared
@@ -35,24 +35,6 @@ _COUNTS: Mapping[str, tuple[int, ...]] = {
 }
 """The lengths that the list of a function's arguments can have."""
 
-_OTHERS = (
-    "Fn::Base64",
-    "Fn::Contains",
-    "Fn::EachMemberEquals",
-    "Fn::EachMemberIn",
-    "Fn::GetAZs",
-    "Fn::GetAtt",
-    "Fn::GetStackOutput",
-    "Fn::ImportValue",
-    "Fn::Length",
-    "Fn::RefAll",
-    "Fn::Sub",
-    "Fn::ToJsonString",
-    "Fn::Transform",
-    "Fn::ValueOf",
-    "Fn::ValueOfAll",
-)
-
 
 def wrong_calls(model: Model) -> tuple[Misreference, ...]:
     """Calls that surely fail, each mistake of a template once."""
@@ -60,9 +42,8 @@ def wrong_calls(model: Model) -> tuple[Misreference, ...]:
 
 
 def _judged(call: Call) -> Iterator[Misreference]:
-    if call.name.startswith("Fn::") and call.name not in _COUNTS and call.name not in _OTHERS:
-        known = [*_COUNTS, *_OTHERS]
-        yield call.mistake(f"there is no function {call.name}{meant(call.name, known)}", call.name, listed(sorted(known)))
+    if call.name.startswith("Fn::") and call.name not in FUNCTIONS:
+        yield call.mistake(f"there is no function {call.name}{meant(call.name, FUNCTIONS)}", call.name, listed(FUNCTIONS))
     yield from (*_extended(call), *_empty(call))
     yield from wrong_shape(call)
     counts = _COUNTS.get(call.name)

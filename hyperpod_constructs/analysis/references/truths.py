@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.references.places import Misreference, entry, section, settled
 from hyperpod_constructs.analysis.schema.violation import listed, quoted
+from hyperpod_constructs.facts.template_parts import FUNCTIONS
 from hyperpod_constructs.templates.model import Resource, Template
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import ABSENT
@@ -39,7 +40,8 @@ def _judged(owner: Resource, raw: Raw, known: tuple[str, ...]) -> Iterator[Misre
     what = f"{owner.type.lower()} {owner.logical_id}"
     names = list(raw) if isinstance(raw, dict) else []
     name, argument = next(iter(raw.items()), ("", None)) if isinstance(raw, dict) else ("", None)
-    if raw is None or name.startswith("Fn::Transform") or (len(names) > 1 and name.startswith("Fn::")):
+    is_said = name.startswith("Fn::") and (len(names) > 1 or name not in FUNCTIONS)
+    if raw is None or is_said or name == "Fn::Transform":
         return
     if len(names) != 1 or name not in known:
         found = (

@@ -90,7 +90,9 @@ def test_deletions_are_exported_to_a_bucket_without_versions(versioning: object)
     properties(template, "Link")["S3"]["AutoExportPolicy"]["Events"].append("DELETED")
     assert rules_of(template) == []
 
-    properties(template, "Data")["VersioningConfiguration"] = versioning
+    properties(template, "Data").update({"VersioningConfiguration": versioning} if versioning else {})
+    if versioning is None:
+        del properties(template, "Data")["VersioningConfiguration"]
     (finding,) = findings(template)
     assert (finding.rule, finding.level, finding.resource) == ("HP-DRA-005", Level.WARNING, "Link")
     assert finding.path == "Properties/S3/AutoExportPolicy/Events"
