@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from hyperpod_constructs.templates.dependencies import awaits
@@ -47,9 +49,9 @@ def test_orders_and_types() -> None:
 
 def test_an_order_in_doubt_makes_no_circle() -> None:
     """What a resource lacks in its order can neither be what awaits it, nor be inside of a stack that does."""
-    inner = {"Resources": {"Deep": {"Type": "AWS::EC2::VPC"}}}
+    inner: dict[str, Any] = {"Resources": {"Deep": {"Type": "AWS::EC2::VPC"}}}
     stack = {"Type": "AWS::CloudFormation::Stack", "DependsOn": "Subnet", "Properties": {"TemplateURL": "inner.json"}}
-    outer = {"Resources": {**TEMPLATE["Resources"], "Stack": stack}}
+    outer: dict[str, Any] = {"Resources": {**TEMPLATE["Resources"], "Stack": stack}}
     model = Model([Document(name="outer", body=outer, nested={"Stack": Document(name="inner", body=inner)})])
     vpc, odd, deep = (next(one for one in model.resources() if one.logical_id == name) for name in ("Vpc", "Odd", "Deep"))
     other = model.doubting(Doubts(orders=frozenset({vpc.key})))

@@ -41,7 +41,7 @@ FAILS = f"{SENDS}    cfnresponse.send(event, context, cfnresponse.FAILED, {{}}, 
 def written(code: str, **given: str) -> dict[str, Any]:
     """An object that a function with this code writes."""
     function = resource("AWS::Lambda::Function", Runtime="python3.13", Handler="index.handler", Code={"ZipFile": code})
-    properties = {"Bucket": {"Ref": "Scripts"}, "Key": "one.sh", "Body": "a", **given}
+    properties: dict[str, Any] = {"Bucket": {"Ref": "Scripts"}, "Key": "one.sh", "Body": "a", **given}
     token = {"Fn::GetAtt": ["Writer", "Arn"]}
     return template(
         Scripts=resource("AWS::S3::Bucket"),

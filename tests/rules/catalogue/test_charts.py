@@ -56,7 +56,7 @@ CERTIFICATES = {
     "DependsOn": "Cluster",
     "Properties": {"AddonName": "cert-manager", "ClusterName": {"Ref": "Control"}},
 }
-OWN = {
+OWN: dict[str, Any] = {
     "Type": "Custom::AWSCDK-EKS-HelmChart",
     "Properties": {
         **eks()["Resources"]["Chart"]["Properties"],

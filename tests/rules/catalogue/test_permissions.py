@@ -292,7 +292,7 @@ BUCKET = {"Fn::GetAtt": ["Scripts", "Arn"]}
 OBJECTS = {"Fn::Sub": "${Scripts.Arn}/*"}
 READ = ["s3:GetObject*", "s3:List*"]
 PASSWORD = "secretsmanager:GetSecretValue"
-OWN_KEY = {"Fn::GetAtt": ["Key", "Arn"]}
+OWN_KEY: dict[str, Any] = {"Fn::GetAtt": ["Key", "Arn"]}
 ADMITTING = {
     **KEY,
     "Properties": {"KeyPolicy": {"Statement": [allow("kms:*", Principal={"AWS": {"Fn::GetAtt": ["Role", "Arn"]}})]}},
