@@ -125,7 +125,7 @@ def settings_go_together(model: Model) -> Iterator[Hit]:
     "HP-TXT-011",
     title="texts that deploy also have an effect",
     why="it deploys, and then never fires, never runs, fails at its first run, or gets no security updates",
-    fix="write the name that the service or the code has",
+    fix="write the name that the service or the code has, or add what lacks",
     allowed="names that are there",
     source="https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-events-structure.html",
 )
