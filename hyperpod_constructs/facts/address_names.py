@@ -27,13 +27,16 @@ class AddressForm(NamedTuple):
     name: NameForm
 
 
-_WORD = r"([^./\s\"'=@:,]+)"
+_OTHER = r"[^./\s\"'=@:,]"
+_WORD = rf"(?<!{_OTHER})({_OTHER}{{1,200}})"
+_REGION = r"[^./\s\"']{1,64}"
+"""A word from its beginning and of bounded length: a long text without an end is read once."""
 ADDRESSES = (
-    AddressForm(re.compile(r"aps-workspaces\.[^/\s\"']+/workspaces/([^/\s\"'?]+)"), "aps", NAMES["aps", "workspace/"]),
+    AddressForm(re.compile(r"aps-workspaces\.[^/\s\"']{1,100}/workspaces/([^/\s\"'?]{1,200})"), "aps", NAMES["aps", "workspace/"]),
     AddressForm(re.compile(rf"{_WORD}\.grafana-workspace\."), "grafana", NAMES["grafana", "/workspaces/"]),
     AddressForm(
-        re.compile(rf"{_WORD}\.efs\.[^./\s\"']+\.amazonaws\."), "elasticfilesystem", NAMES["elasticfilesystem", "file-system/"]
+        re.compile(rf"{_WORD}\.efs\.{_REGION}\.amazonaws\."), "elasticfilesystem", NAMES["elasticfilesystem", "file-system/"]
     ),
-    AddressForm(re.compile(rf"{_WORD}\.fsx\.[^./\s\"']+\.amazonaws\."), "fsx", NAMES["fsx", "file-system/"]),
+    AddressForm(re.compile(rf"{_WORD}\.fsx\.{_REGION}\.amazonaws\."), "fsx", NAMES["fsx", "file-system/"]),
 )
 """The addresses of workspaces and file systems."""
