@@ -22,7 +22,7 @@ from hyperpod_constructs.templates.values import ABSENT
 _FLOW_LOG, _LOG_GROUP = "AWS::EC2::FlowLog", "AWS::Logs::LogGroup"
 _FORMAT, _PATTERN = "LogFormat", "FilterPattern"
 _LIST = re.compile(r"\[([^\[\]%()|&]*)\]")
-_OF_ACTION = re.compile(r"\w+\s*=\s*(ACCEPT|REJECT)")
+_OF_ACTION = re.compile(r"(?<!\w)\w{1,64}\s{0,9}=\s{0,9}(ACCEPT|REJECT)")
 _OTHER_CASE = re.compile(r"action\s*=\s*(?!ACCEPT$|REJECT$)((?i:accept|reject))")
 _TERM = re.compile(r'([-?]?)(?:"((?:[^"\\]|\\.)*)"|(\w[\w.-]*))')
 _PLAIN = re.compile(r"[\d.:/-]*|[0-9a-f.:-]+|eni-[0-9a-f]*")

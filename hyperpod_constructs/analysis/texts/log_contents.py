@@ -28,11 +28,11 @@ from hyperpod_constructs.templates.values import Value, as_str, leaves
 
 _NAME, _PATTERN, _QUERY = "LogGroupName", "FilterPattern", "QueryString"
 _NAMES = "LogGroupNames/*"
-_ACTION = re.compile(r"\[[^\]]*\w+\s*=\s*\"?(?:ACCEPT|REJECT)\b")
+_ACTION = re.compile(r"\w\s{0,9}=\s{0,9}\"?(?:ACCEPT|REJECT)\b")
 _ABSENCE = re.compile(r"NOT\s+EXISTS|!=")
 _HIDDEN = re.compile(r"""'[^'\n]*'|"[^"\n]*"|/(?:[^/\\\n]|\\.)+/|#[^\n]*""")
 _WORD = re.compile(r"(?<![\w.@$`-])[A-Za-z_]\w*")
-_MADE = re.compile(r"\bas\s+(\w+)|^\s*(?:fields|display).*?(\w+)\s*=", re.MULTILINE)
+_MADE = re.compile(r"\bas\s+(\w+)|^\s*(?:fields|display).*?(?<!\w)(\w{1,128})\s{0,9}=", re.MULTILINE)
 
 
 class Written(NamedTuple):
@@ -48,7 +48,7 @@ class Written(NamedTuple):
 def filter_of(resource: Resource) -> Slips:
     """A filter that asks for lines of another kind than its group has."""
     pattern, found = spelled(resource.get(_PATTERN)) or "", written_to(resource, resource.get(_NAME))
-    asked, lists = fields_asked(pattern), bool(_ACTION.search(pattern))
+    asked, lists = fields_asked(pattern), pattern.lstrip().startswith("[") and bool(_ACTION.search(pattern))
     if not found or (not asked and not lists) or any(one.content is FLOWS for one in found):
         return
     never = lists if not asked else not any(_may_have(one.content, asked, pattern) for one in found)
