@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import partial
 
+from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.near_misses import inside_as_meant
 from hyperpod_constructs.analysis.placement import NodeGroup, node_groups
 from hyperpod_constructs.analysis.security_groups import SecurityGroup
@@ -16,17 +18,31 @@ _PROTOCOL = "tcp"
 
 def slurm_ways(group: NodeGroup, source: Side) -> Iterator[tuple[NodeGroup, str, Way]]:
     """The ways of a group's nodes to those of other roles in its cluster, each with the group and the program there."""
-    others = [one for one in node_groups(group.resource.template.model) if one.resource is group.resource]
-    for other in others if group.node_type and group.security_groups else ():
-        talk = TALKS.get((group.node_type or "", other.node_type or ""))
-        if talk is not None and other.security_groups is not None:
-            yield other, talk.program, _way(source, side_of_nodes(other), talk)
+    model, role = group.resource.template.model, group.node_type if group.security_groups else None
+    for (asking, asked), talk in TALKS.items():
+        for other in _of_roles(group).get(asked, ()) if asking == role else ():
+            if other.security_groups is not None:
+                target = side_of_nodes(other)
+                key = slurm_ways, talk, _network(source), _network(target)
+                yield other, talk.program, model.cached(key, partial(_way, source, target, talk))
+
+
+def _of_roles(group: NodeGroup) -> Mapping[str, Sequence[NodeGroup]]:
+    """The groups of a group's cluster by their role; computed once."""
+    model = group.resource.template.model
+    found = ((one.node_type, one) for one in node_groups(model) if one.resource is group.resource)
+    return model.cached((slurm_ways, group.resource), lambda: grouped((role, one) for role, one in found if role is not None))
+
+
+def _network(side: Side) -> Hashable:
+    """What tells one network of nodes from another."""
+    return side.resources, tuple(subnet.resource for subnet in side.subnets or ()), side.place
 
 
 def side_of_nodes(group: NodeGroup) -> Side:
-    """The groups and the subnets of nodes, as far as they are in the model."""
+    """The groups and the subnets of nodes, as far as they are in the model, named by the role: many groups have one network."""
     place = (group.resource, (*group.network_path, "SecurityGroupIds"))
-    name = f"the nodes of {group.label}"
+    name = f"the {str(group.node_type).lower()} nodes"
     return Side(name, group.security_group_facts() or None, group.subnet_facts() or None, place=place, anywhere=True)
 
 

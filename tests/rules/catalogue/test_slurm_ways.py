@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.analysis.placement import node_groups
+from hyperpod_constructs.analysis.slurm_ways import side_of_nodes, slurm_ways
+from hyperpod_constructs.templates.model import Model
 from tests.rules.catalogue.cases import edited
 from tests.rules.catalogue.templates import Template, findings, slurm
+from tests.work import calls
 
 EVERYTHING: Template = {"IpProtocol": "-1"}
 LUSTRE = ((988, 988), (1018, 1023))
@@ -78,6 +82,30 @@ def test_a_missing_rule_between_roles_is_one_finding(
     (finding,) = [one for one in findings(apart(into_nodes, into_logins)) if one.rule.startswith("HP-REACH")]
     assert (finding.rule, finding.resource) == ("HP-REACH-002", place)
     assert words in finding.message
+
+
+def crowded(count: int) -> Model:
+    """So many groups of workers with one network, and so many rules in it."""
+    template = slurm()
+    groups = template["Resources"]["Cluster"]["Properties"]["InstanceGroups"]
+    more = [{**groups[-1], "InstanceGroupName": f"more-{number}"} for number in range(count)]
+    rules = {
+        f"From{number}": {
+            "Type": "AWS::EC2::SecurityGroupIngress",
+            "Properties": {"GroupId": {"Ref": "NodeGroup"}, "CidrIp": f"10.1.{number}.0/24", **tcp(443, 443)},
+        }
+        for number in range(count)
+    }
+    groups += more
+    return Model.of({"t": {**template, "Resources": {**template["Resources"], **rules}}})
+
+
+def test_groups_of_one_role_and_network_ask_for_one_way() -> None:
+    nothing, some, twice = (
+        calls(lambda: [way for group in node_groups(model) for way in slurm_ways(group, side_of_nodes(group))])  # noqa: B023
+        for model in map(crowded, (1, 40, 80))
+    )
+    assert twice - nothing < 2.5 * (some - nothing)
 
 
 def test_groups_that_are_not_of_the_model_are_not_judged() -> None:
