@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from hyperpod_constructs.analysis.texts.delivery import WHOLES
+from hyperpod_constructs.analysis.texts.event_targets import WHOLES
 from tests.templates.models import by_id, model_of
 
 RULE = """

@@ -1,10 +1,9 @@
-"""The texts of a model and the mistakes in them, by topic. A module is imported when a template has texts of its languages."""
+"""The texts of a model and the mistakes in them. A module with judges is imported when a template has something for it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from enum import StrEnum
 from functools import cache
 from importlib import import_module
 from typing import NamedTuple, Protocol, cast
@@ -12,388 +11,10 @@ from typing import NamedTuple, Protocol, cast
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, WholeJudge
-from hyperpod_constructs.facts.address_families import ASKING
-from hyperpod_constructs.facts.dates import SPANS
-from hyperpod_constructs.facts.named_by_text import USES
-from hyperpod_constructs.facts.numbered import NUMBERED
-from hyperpod_constructs.facts.scaling_targets import MONITORS
+from hyperpod_constructs.analysis.texts.subjects import LANGUAGES_OF, MODULES, TYPES_OF, Topic, page
 from hyperpod_constructs.facts.texts import LANGUAGES, Language
-from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Either, Unknown, Value, alternatives_of
-
-
-class Topic(StrEnum):
-    """The subject of a mistake: each has a rule."""
-
-    SCHEDULE = "schedule"
-    PATTERN = "pattern"
-    ALARM = "alarm"
-    LOGS = "logs"
-    CODE = "code"
-    DELIVERY = "delivery"
-    DOCUMENT = "document"
-    PROMETHEUS = "prometheus"
-    SCRIPT = "script"
-    NAME = "name"
-    COMPANION = "companion"
-
-
-PAGES: Mapping[Topic, str] = {
-    Topic.SCHEDULE: "https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html",
-    Topic.PATTERN: "https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-event-patterns.html",
-    Topic.ALARM: "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html",
-    Topic.LOGS: "https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html",
-    Topic.CODE: "https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html",
-    Topic.DELIVERY: "https://docs.aws.amazon.com/sns/latest/api/API_Subscribe.html",
-    Topic.DOCUMENT: "https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-syntax-data-elements-parameters.html",
-    Topic.PROMETHEUS: "https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-ruler-rulesfile.html",
-    Topic.SCRIPT: "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/user-data.html",
-    Topic.NAME: "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html",
-    Topic.COMPANION: "https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html",
-}
-"""The documentation on the texts of a topic."""
-
-
-MODULES: Mapping[str, Topic] = {
-    "address_ids": Topic.NAME,
-    "alarms": Topic.ALARM,
-    "answer_buckets": Topic.NAME,
-    "arns": Topic.NAME,
-    "backup_times": Topic.COMPANION,
-    "builds": Topic.COMPANION,
-    "call_values": Topic.CODE,
-    "callers": Topic.CODE,
-    "cli_commands": Topic.SCRIPT,
-    "code": Topic.CODE,
-    "companions": Topic.COMPANION,
-    "composite_alarms": Topic.ALARM,
-    "copies": Topic.COMPANION,
-    "costs": Topic.COMPANION,
-    "script_answers": Topic.CODE,
-    "dashboards": Topic.ALARM,
-    "data_services": Topic.COMPANION,
-    "databases": Topic.COMPANION,
-    "delivery": Topic.DELIVERY,
-    "dns": Topic.NAME,
-    "documents": Topic.DOCUMENT,
-    "endpoints": Topic.NAME,
-    "model_servers": Topic.NAME,
-    "event_patterns": Topic.PATTERN,
-    "event_sources": Topic.PATTERN,
-    "exports": Topic.COMPANION,
-    "flow_logs": Topic.LOGS,
-    "helm_commands": Topic.SCRIPT,
-    "hosts": Topic.NAME,
-    "identities": Topic.COMPANION,
-    "jobs": Topic.COMPANION,
-    "layers": Topic.COMPANION,
-    "log_filters": Topic.LOGS,
-    "log_queries": Topic.LOGS,
-    "machines": Topic.DOCUMENT,
-    "metrics": Topic.ALARM,
-    "model_pipelines": Topic.DOCUMENT,
-    "named_in_calls": Topic.NAME,
-    "near_arns": Topic.NAME,
-    "near_names": Topic.NAME,
-    "networks": Topic.COMPANION,
-    "node_scripts": Topic.SCRIPT,
-    "numbers": Topic.COMPANION,
-    "partners": Topic.COMPANION,
-    "prometheus": Topic.PROMETHEUS,
-    "provisioning": Topic.DOCUMENT,
-    "record_families": Topic.NAME,
-    "recorders": Topic.COMPANION,
-    "release_pipelines": Topic.COMPANION,
-    "replication_alarms": Topic.NAME,
-    "scaling": Topic.NAME,
-    "schedule_calls": Topic.SCHEDULE,
-    "schedules": Topic.SCHEDULE,
-    "spans": Topic.SCHEDULE,
-    "scrapes": Topic.PROMETHEUS,
-    "state_data": Topic.DOCUMENT,
-    "log_contents": Topic.LOGS,
-    "log_names": Topic.LOGS,
-    "service_logs": Topic.LOGS,
-    "source_filters": Topic.PATTERN,
-    "shell_variables": Topic.SCRIPT,
-    "stack_sets": Topic.DOCUMENT,
-    "storage": Topic.COMPANION,
-    "ssm": Topic.DOCUMENT,
-    "suricata": Topic.DOCUMENT,
-    "table_keys": Topic.CODE,
-    "thresholds": Topic.ALARM,
-    "trail_names": Topic.LOGS,
-    "unread_scripts": Topic.SCRIPT,
-    "user_data": Topic.SCRIPT,
-    "waits": Topic.CODE,
-}
-"""The modules with judges, and the topic of each."""
-
-LANGUAGES_OF: Mapping[str, tuple[Language, ...]] = {
-    "alarms": (Language.STATISTIC, Language.EXTENDED, Language.PERIOD, Language.MISSING),
-    "arns": (
-        Language.ACTION,
-        Language.TOPIC,
-        Language.QUEUE,
-        Language.QUEUE_OR_TOPIC,
-        Language.FUNCTION,
-        Language.SOURCE,
-        Language.RECEIVER,
-        Language.SUBSCRIBER,
-        Language.LOG_GROUP,
-    ),
-    "dashboards": (Language.DASHBOARD,),
-    "dns": (Language.DOMAIN,),
-    "documents": (Language.JSON, Language.POLICY, Language.IDENTITY, Language.IMAGES),
-    "event_patterns": (Language.EVENTS, Language.MESSAGES),
-    "log_filters": (Language.LOGS,),
-    "prometheus": (Language.RULES, Language.ALERTS),
-    "scrapes": (Language.SCRAPES,),
-    "schedules": (
-        Language.EVENT_SCHEDULE,
-        Language.SCHEDULE,
-        Language.CRON,
-        Language.CRON_OR_RATE,
-        Language.SYSTEMS_MANAGER,
-        Language.UNIX_CRON,
-        Language.ROTATION,
-        Language.ZONE,
-        Language.WEEKLY,
-        Language.WEEKLY_HOUR,
-        Language.DAILY,
-    ),
-}
-"""The languages of each module."""
-
-_SCRIPTED = {
-    "AWS::EC2::Instance": "UserData",
-    "AWS::EC2::LaunchTemplate": "LaunchTemplateData",
-    "AWS::SageMaker::NotebookInstanceLifecycleConfig": "",
-    "AWS::SageMaker::StudioLifecycleConfig": "",
-}
-"""Types with scripts that a machine runs when it starts."""
-_WITH_SCRIPTS = {
-    "AWS::Batch::JobDefinition": "ContainerProperties",
-    "AWS::CodeBuild::Project": "Source",
-    "AWS::ECS::TaskDefinition": "ContainerDefinitions",
-    "AWS::SSM::Association": "Parameters",
-    "AWS::SSM::Document": "Content",
-    **_SCRIPTED,
-}
-"""Types with scripts of a shell."""
-
-TYPES_OF: Mapping[str, Mapping[str, str]] = {
-    "address_ids": {
-        "AWS::CodeBuild::Project": "",
-        "AWS::ECS::TaskDefinition": "ContainerDefinitions",
-        "AWS::EKS::Addon": "ConfigurationValues",
-        "AWS::Lambda::Function": "Environment",
-        "AWS::SSM::Document": "Content",
-        "AWS::SSM::Parameter": "Value",
-    },
-    "alarms": {"AWS::CloudWatch::Alarm": ""},
-    "answer_buckets": {
-        "AWS::EC2::VPCEndpoint": "PolicyDocument",
-        "AWS::IAM::ManagedPolicy": "PolicyDocument",
-        "AWS::IAM::Policy": "PolicyDocument",
-        "AWS::IAM::Role": "Policies",
-    },
-    "backup_times": {"AWS::Backup::BackupPlan": "BackupPlan"},
-    "builds": {
-        "AWS::CodeBuild::Project": "Source",
-        "AWS::ImageBuilder::Component": "Data",
-        "AWS::ImageBuilder::ImagePipeline": "ImageRecipeArn",
-    },
-    "call_values": {"AWS::Lambda::Function": "Code"},
-    "callers": {"AWS::Lambda::Function": "ReservedConcurrentExecutions"},
-    "cli_commands": _WITH_SCRIPTS,
-    "code": {"AWS::Lambda::Function": "Runtime"},
-    "script_answers": {"AWS::Lambda::Function": "Code"},
-    "companions": {
-        "AWS::CloudTrail::Trail": "IsLogging",
-        "AWS::Lambda::EventInvokeConfig": "Qualifier",
-        "AWS::Lambda::EventSourceMapping": "",
-        "AWS::Lambda::Permission": "FunctionName",
-        "AWS::Lambda::Url": "Qualifier",
-        "AWS::Logs::LogGroup": "",
-        "AWS::S3::Bucket": "",
-        "AWS::SecretsManager::SecretTargetAttachment": "TargetType",
-    },
-    "composite_alarms": {"AWS::CloudWatch::CompositeAlarm": "AlarmRule"},
-    "copies": {"AWS::ECR::ReplicationConfiguration": "", "AWS::SecretsManager::Secret": "ReplicaRegions"},
-    "costs": {"AWS::Budgets::Budget": "Budget"},
-    "dashboards": {"AWS::CloudWatch::Dashboard": "DashboardBody"},
-    "data_services": {
-        "AWS::DataSync::LocationEFS": "Ec2Config",
-        "AWS::DataSync::Task": "",
-        "AWS::EFS::AccessPoint": "RootDirectory",
-        "AWS::EFS::FileSystem": "LifecyclePolicies",
-        "AWS::EFS::MountTarget": "",
-        "AWS::ElastiCache::CacheCluster": "",
-        "AWS::ElastiCache::ParameterGroup": "Properties",
-        "AWS::ElastiCache::ReplicationGroup": "",
-        "AWS::LakeFormation::PrincipalPermissions": "PermissionsWithGrantOption",
-        "AWS::OpenSearchService::Domain": "AccessPolicies",
-        "AWS::RDS::DBProxyTargetGroup": "",
-        "AWS::S3::AccessPoint": "Policy",
-        "AWS::SecretsManager::RotationSchedule": "HostedRotationLambda",
-    },
-    "databases": {
-        "AWS::RDS::DBCluster": "",
-        "AWS::RDS::DBClusterParameterGroup": "Parameters",
-        "AWS::RDS::DBInstance": "",
-        "AWS::RDS::DBParameterGroup": "Parameters",
-    },
-    "delivery": {
-        "AWS::Events::Rule": "",
-        "AWS::Lambda::EventSourceMapping": "EventSourceArn",
-        "AWS::S3::Bucket": "NotificationConfiguration",
-        "AWS::SNS::Subscription": "",
-        "AWS::SNS::Topic": "",
-        "AWS::SQS::Queue": "",
-        "AWS::Scheduler::Schedule": "",
-    },
-    "dns": {"AWS::EC2::VPCEndpoint": "ServiceName", "AWS::Route53::RecordSet": "", "AWS::Route53::RecordSetGroup": "RecordSets"},
-    "documents": {
-        "AWS::SSM::Document": "Content",
-        "AWS::SecretsManager::Secret": "GenerateSecretString",
-    },
-    "event_sources": {"AWS::Events::Rule": "EventPattern", "AWS::S3::Bucket": ""},
-    "exports": {"AWS::FSx::FileSystem": "OpenZFSConfiguration"},
-    "flow_logs": {"AWS::EC2::FlowLog": "LogFormat", "AWS::Logs::MetricFilter": "FilterPattern"},
-    "helm_commands": {"AWS::CodeBuild::Project": "Source"},
-    "hosts": {
-        "AWS::ApiGatewayV2::Integration": "IntegrationUri",
-        "AWS::CodeBuild::Project": "Environment",
-        "AWS::ECS::TaskDefinition": "ContainerDefinitions",
-        "AWS::Lambda::Function": "Environment",
-        "AWS::SSM::Parameter": "Value",
-        "AWS::SageMaker::Model": "",
-    },
-    "identities": {
-        "AWS::EKS::AccessEntry": "KubernetesGroups",
-        "AWS::EKS::PodIdentityAssociation": "",
-        "AWS::IAM::Policy": "PolicyDocument",
-        "AWS::IAM::Role": "Policies",
-    },
-    "jobs": {"AWS::Batch::JobDefinition": "PlatformCapabilities", "AWS::Batch::JobQueue": "ComputeEnvironmentOrder"},
-    "layers": {"AWS::Lambda::Function": "", "AWS::Lambda::LayerVersion": "CompatibleArchitectures"},
-    "log_filters": {"AWS::Logs::MetricFilter": "", "AWS::Logs::SubscriptionFilter": ""},
-    "log_queries": {"AWS::Logs::LogGroup": "DataProtectionPolicy", "AWS::Logs::QueryDefinition": "QueryString"},
-    "machines": {"AWS::StepFunctions::StateMachine": ""},
-    "state_data": {"AWS::StepFunctions::StateMachine": ""},
-    "metrics": {"AWS::CloudWatch::AnomalyDetector": "", "AWS::CloudWatch::MetricStream": ""},
-    "named_in_calls": {"AWS::StepFunctions::StateMachine": ""},
-    "near_arns": {
-        "AWS::APS::AlertManagerDefinition": "Definition",
-        "AWS::APS::Workspace": "AlertManagerDefinition",
-        "AWS::Backup::BackupVault": "Notifications",
-        "AWS::Budgets::Budget": "NotificationsWithSubscribers",
-        "AWS::CE::AnomalySubscription": "Subscribers",
-        "AWS::CloudWatch::Alarm": "",
-        "AWS::CloudWatch::CompositeAlarm": "",
-        "AWS::Events::Rule": "Targets",
-        "AWS::Lambda::EventInvokeConfig": "DestinationConfig",
-        "AWS::Lambda::EventSourceMapping": "EventSourceArn",
-        "AWS::Lambda::Function": "",
-        "AWS::RDS::EventSubscription": "SnsTopicArn",
-        "AWS::S3::Bucket": "NotificationConfiguration",
-        "AWS::SNS::Subscription": "",
-        "AWS::Scheduler::Schedule": "Target",
-    },
-    "near_names": {**dict.fromkeys(USES, ""), NESTED_STACK: "TemplateURL"},
-    "model_servers": {"AWS::SageMaker::EndpointConfig": "ProductionVariants"},
-    "model_pipelines": {
-        "AWS::Events::Rule": "Targets",
-        "AWS::SageMaker::Pipeline": "PipelineDefinition",
-        "AWS::Scheduler::Schedule": "Target",
-    },
-    "networks": {
-        **{one: asking.setting.split("/")[0] for one, asking in ASKING.items()},
-        "AWS::EC2::SecurityGroup": "",
-        "AWS::EC2::VPCEndpoint": "",
-        "AWS::EC2::SecurityGroupEgress": "",
-        "AWS::EC2::SecurityGroupIngress": "",
-        "AWS::EC2::VPNConnection": "StaticRoutesOnly",
-        "AWS::Route53::HostedZone": "VPCs",
-    },
-    "node_scripts": {"AWS::SageMaker::Cluster": "InstanceGroups"},
-    "numbers": {one: kind.number for one, kind in NUMBERED.items()},
-    "partners": {
-        "AWS::AutoScaling::AutoScalingGroup": "",
-        "AWS::EC2::Instance": "",
-        "AWS::EC2::LaunchTemplate": "LaunchTemplateData",
-        "AWS::EC2::VolumeAttachment": "VolumeId",
-        "AWS::EKS::Nodegroup": "LaunchTemplate",
-        "AWS::Route53::RecordSet": "AliasTarget",
-    },
-    "provisioning": {"AWS::SSM::Parameter": "Value"},
-    "record_families": {"AWS::Route53::RecordSet": "Name"},
-    "recorders": {"AWS::Config::ConfigRule": "Scope"},
-    "prometheus": {"AWS::APS::AlertManagerDefinition": "Definition", "AWS::APS::Workspace": "AlertManagerDefinition"},
-    "release_pipelines": {"AWS::CodePipeline::Pipeline": "Stages"},
-    "replication_alarms": {"AWS::CloudWatch::Alarm": "MetricName"},
-    "scaling": {
-        "AWS::ApplicationAutoScaling::ScalableTarget": "ResourceId",
-        "AWS::ApplicationAutoScaling::ScalingPolicy": "TargetTrackingScalingPolicyConfiguration",
-    },
-    "endpoints": {
-        "AWS::SageMaker::Endpoint": "DeploymentConfig",
-        "AWS::SageMaker::InferenceComponent": "VariantName",
-        **{f"AWS::SageMaker::{job}JobDefinition": "RoleArn" for job in MONITORS},
-    },
-    "schedule_calls": {"AWS::Scheduler::Schedule": "Target"},
-    "schedules": {
-        "AWS::Backup::BackupPlan": "BackupPlan",
-        "AWS::RDS::DBCluster": "PreferredBackupWindow",
-        "AWS::RDS::DBInstance": "PreferredBackupWindow",
-        "AWS::Scheduler::Schedule": "FlexibleTimeWindow",
-        "AWS::SecretsManager::RotationSchedule": "RotationRules",
-        "AWS::Synthetics::Canary": "RunConfig",
-    },
-    "spans": {one: found.place.split("/")[0] or found.end for one, found in SPANS.items()},
-    "log_contents": {
-        "AWS::Logs::MetricFilter": "FilterPattern",
-        "AWS::Logs::QueryDefinition": "LogGroupNames",
-        "AWS::Logs::SubscriptionFilter": "FilterPattern",
-    },
-    "log_names": {
-        "AWS::Logs::MetricFilter": "LogGroupName",
-        "AWS::Logs::QueryDefinition": "LogGroupNames",
-        "AWS::Logs::SubscriptionFilter": "LogGroupName",
-    },
-    "service_logs": {
-        "AWS::Lambda::Function": "LoggingConfig",
-        "AWS::Logs::LogGroup": "",
-        "AWS::Logs::MetricFilter": "FilterPattern",
-        "AWS::Logs::SubscriptionFilter": "FilterPattern",
-    },
-    "source_filters": {"AWS::Lambda::EventSourceMapping": "EventSourceArn", "AWS::Pipes::Pipe": "SourceParameters"},
-    "table_keys": {"AWS::Lambda::Function": "Runtime", "AWS::StepFunctions::StateMachine": ""},
-    "unread_scripts": _WITH_SCRIPTS,
-    "shell_variables": _WITH_SCRIPTS,
-    "stack_sets": {"AWS::CloudFormation::StackSet": "TemplateBody"},
-    "storage": {
-        "AWS::Backup::BackupPlan": "BackupPlan",
-        "AWS::Backup::BackupSelection": "BackupSelection",
-        "AWS::DynamoDB::Table": "",
-        "AWS::FSx::FileSystem": "",
-        "AWS::S3::BucketPolicy": "PolicyDocument",
-    },
-    "ssm": {
-        "AWS::SSM::Association": "Parameters",
-        "AWS::SSM::Document": "Content",
-        "AWS::SSM::MaintenanceWindowTask": "TaskArn",
-        "AWS::SSM::Parameter": "AllowedPattern",
-    },
-    "suricata": {"AWS::NetworkFirewall::FirewallPolicy": "", "AWS::NetworkFirewall::RuleGroup": "RuleGroup"},
-    "thresholds": {"AWS::CloudWatch::Alarm": "Threshold"},
-    "trail_names": {"AWS::Logs::MetricFilter": "FilterPattern"},
-    "user_data": _SCRIPTED,
-    "waits": {"AWS::CodeBuild::Project": "TimeoutInMinutes", "AWS::Lambda::Function": "Code"},
-}
-"""The types that a module judges as a whole, each with the property without which there is nothing to judge."""
 
 _MODULE_OF = {language: module for module, languages in LANGUAGES_OF.items() for language in languages}
 _WHOLES = grouped((type_, (module, key)) for module, types in TYPES_OF.items() for type_, key in types.items())
@@ -417,8 +38,19 @@ class Found(NamedTuple):
     """A mistake in a text of a resource."""
 
     resource: Resource
-    topic: Topic
+    module: str
+    """The module that judges it."""
     slip: Slip
+
+    @property
+    def topic(self) -> Topic:
+        """Its subject."""
+        return MODULES[self.module]
+
+    @property
+    def source(self) -> str:
+        """The documentation on it."""
+        return page(self.module)
 
 
 def texts_with_mistakes(model: Model) -> Mapping[Topic, list[Found]]:
@@ -429,27 +61,27 @@ def texts_with_mistakes(model: Model) -> Mapping[Topic, list[Found]]:
 def _found(model: Model) -> Iterator[Found]:
     for resource in model.resources(*_TYPES):
         said: set[tuple[str | int, ...]] = set()
-        for topic, slip in (*_of_places(resource), *_of_whole(resource)):
+        for module, slip in (*_of_places(resource), *_of_whole(resource)):
             if slip.path not in said:
                 said.add(slip.path)
-                yield Found(resource, topic, slip)
+                yield Found(resource, module, slip)
 
 
-def _of_places(resource: Resource) -> Iterator[tuple[Topic, Slip]]:
+def _of_places(resource: Resource) -> Iterator[tuple[str, Slip]]:
     for path, language in LANGUAGES.get(resource.type, {}).items():
         module = _MODULE_OF[language]
         for place, value in place_in(resource.get(), path):
             if _is_text(value):
                 slips = _judged(resource, value, book(module).JUDGES[language])
-                yield from ((MODULES[module], _complete(slip, value).below(*place)) for slip in slips)
+                yield from ((module, _complete(slip, value).below(*place)) for slip in slips)
 
 
-def _of_whole(resource: Resource) -> Iterator[tuple[Topic, Slip]]:
+def _of_whole(resource: Resource) -> Iterator[tuple[str, Slip]]:
     for module, key in _WHOLES.get(resource.type, ()):
         if key and key not in resource.properties:
             continue
         for slip in book(module).WHOLES[resource.type](resource):
-            yield MODULES[module], slip if slip.found is not ABSENT else replace(slip, found=resource.get(*slip.path))
+            yield module, slip if slip.found is not ABSENT else replace(slip, found=resource.get(*slip.path))
 
 
 def _complete(slip: Slip, value: Value) -> Slip:

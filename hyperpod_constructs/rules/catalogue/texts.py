@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from hyperpod_constructs.analysis.schema.named import unmet_demands
-from hyperpod_constructs.analysis.texts.places import PAGES, Found, Topic, texts_with_mistakes
+from hyperpod_constructs.analysis.texts.places import Found, texts_with_mistakes
+from hyperpod_constructs.analysis.texts.subjects import PAGES, Topic
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.rule import Check, error, warning
 from hyperpod_constructs.templates.model import Model
@@ -21,7 +22,7 @@ def _said_of(topic: Topic) -> Check:
 def _hit(one: Found) -> Hit:
     slip = one.slip
     doubts = (*((one.resource, path) for path in slip.doubts), *slip.beside)
-    return Hit(one.resource, slip.path, slip.message, slip.found, slip.allowed, doubts=doubts, source=PAGES[one.topic])
+    return Hit(one.resource, slip.path, slip.message, slip.found, slip.allowed, doubts=doubts, source=one.source)
 
 
 _text_error(

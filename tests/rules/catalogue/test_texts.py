@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.analysis.texts import places
+from hyperpod_constructs.analysis.texts import places, subjects
 from hyperpod_constructs.facts.texts import LANGUAGES, Language
 from tests.rules.catalogue.cases import REMOVED, edited
 from tests.rules.catalogue.templates import findings, rules_of
@@ -617,10 +617,10 @@ def test_texts_are_judged_as_they_resolve() -> None:
 
 
 def test_every_language_and_type_has_its_judge() -> None:
-    for module, languages in places.LANGUAGES_OF.items():
+    for module, languages in subjects.LANGUAGES_OF.items():
         assert set(places.book(module).JUDGES) == set(languages)
-    for module in places.MODULES:
-        assert set(places.book(module).WHOLES) == set(places.TYPES_OF.get(module, ()))
+    for module in subjects.MODULES:
+        assert set(places.book(module).WHOLES) == set(subjects.TYPES_OF.get(module, ()))
     assert {language for places_ in LANGUAGES.values() for language in places_.values()} == set(Language)
 
 
