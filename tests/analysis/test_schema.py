@@ -8,7 +8,7 @@ import pytest
 
 from hyperpod_constructs.analysis.schema.judge import violations
 from hyperpod_constructs.analysis.schema.resources import request_violations, schema_violations
-from hyperpod_constructs.analysis.schema.violation import Kind, Violation
+from hyperpod_constructs.analysis.schema.violation import Kind, Violation, meant
 from hyperpod_constructs.templates.model import Model
 
 ROLE = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {"Statement": []}}}
@@ -56,6 +56,13 @@ CODE = {"Code": {"ZipFile": "x"}, "Runtime": "python3.12", "Handler": "h.h", "Ro
 
 def subnet(**given: Any) -> dict[str, Any]:
     return {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.0.0.0/24", **given}
+
+
+@pytest.mark.parametrize(
+    ("days", "near"), [(31, "; the nearest is 30"), (100, "; the nearest is 90"), (5000, "; the nearest is 3653"), ("month", "")]
+)
+def test_of_numbers_the_nearest_one_is_meant(days: int | str, near: str) -> None:
+    assert meant(str(days), [1, 30, 90, 731, 3653]) == near
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def _judged(owner: Resource, raw: Raw, known: tuple[str, ...]) -> Iterator[Misre
             if isinstance(raw, dict)
             else quoted(raw)
         )
-        yield Misreference(owner, (), f"{what} has {found} where it decides", ABSENT, f"one of {listed(known)}")
+        yield Misreference(owner, (), f"{what} decides by {found}", ABSENT, f"one of {listed(known)}")
     elif isinstance(argument, dict):
         yield Misreference(owner, (), f"{name} of {what} takes a list of arguments", ABSENT, "a list")
     elif isinstance(argument, list) and name in _OF_TRUTHS:

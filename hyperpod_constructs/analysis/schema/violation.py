@@ -128,9 +128,11 @@ def listed(names: Iterable[object]) -> str:
     return ", ".join(every[:_MOST_LISTED]) + more
 
 
-def meant(name: str, names: Iterable[str]) -> str:
-    """The end of a sentence on a wrong name: the name that was probably meant, if there is one."""
-    near = nearest(name, names)
+def meant(name: str, names: Iterable[object]) -> str:
+    """The end of a sentence on a wrong name or number: the one that was probably meant, if there is one."""
+    every = list(map(str, names))
+    are_numbers = bool(every) and all(one.isdecimal() for one in (name, *every))
+    near = min(every, key=lambda one: abs(int(one) - int(name))) if are_numbers else nearest(name, every)
     return f"; the nearest is {near}" if near else ""
 
 
