@@ -13,6 +13,13 @@ from hyperpod_constructs.analysis.arns import Arn
 from hyperpod_constructs.analysis.conditions import is_operator
 from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.ends import ends
+from hyperpod_constructs.analysis.fitting_actions import (
+    VARIABLE,
+    are_of_no_resource,
+    strangers,
+    unfit_actions,
+    unknown_action,
+)
 from hyperpod_constructs.analysis.idle_names import idle_names
 from hyperpod_constructs.analysis.instance_sessions import mistaken_targets
 from hyperpod_constructs.analysis.longer_names import longer_names
@@ -20,24 +27,16 @@ from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.policy_document import Statement, listed
 from hyperpod_constructs.analysis.regions import own_region_of
 from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
-from hyperpod_constructs.facts.iam_actions import FLAT, UNLISTED, WHOLE, Action, is_service, service_actions
 from hyperpod_constructs.facts.policies import ACTIONS_OF, DOCUMENTS, POLICIES_OF, WITHOUT_RESOURCE, Kind
 from hyperpod_constructs.facts.regions import partition
-from hyperpod_constructs.templates.globs import Digits, Segment, glob
+from hyperpod_constructs.templates.globs import glob
 from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_str, at, joined, parts_of, shown
 
-_UNKNOWN, _NAME = "\0", "\1"
-"""Parts of a pattern that are not known; the second ones are names without a slash."""
-_ALONE = frozenset(("dynamodb", "ecr", "s3", "secretsmanager", "sns", "sqs"))
-"""Services whose actions are on their own resources alone. Others take those of several: a session on a node is on its cluster."""
-_WITH_SERVICE = 4
-"""The fields of an ARN up to its service, and all others as one."""
-_WILD, _ANY = re.compile(r"[*?\0\1]"), re.compile(r"[*?\0]")
 _BUS, _ENDPOINT = "AWS::Events::EventBus", "AWS::EC2::VPCEndpoint"
-_OF_OBJECTS, _POINT_OBJECT = ("AWS::S3::AccessPoint", "AWS::S3::BucketPolicy"), "accesspointobject"
-_OBJECTS = "object/"
-_OF_STREAMS = ("logs", "log-stream")
+_UNKNOWN = "\0"
+_WITH_VARIABLES = "2012-10-17"
+_OF_OBJECTS = ("AWS::S3::AccessPoint", "AWS::S3::BucketPolicy")
 _SID = re.compile(r"[A-Za-z0-9]*")
 _WITH_GRAMMAR = frozenset(
     ("AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "AWS::IAM::Role", "AWS::KMS::Key", "AWS::S3::BucketPolicy"),
@@ -45,7 +44,6 @@ _WITH_GRAMMAR = frozenset(
 """Types whose schemas have the grammar of statements."""
 _PARTITION = re.compile(r"arn:(aws[a-z-]*):")
 _PRINCIPAL = re.compile(r"\*|\d{12}|A[A-Z0-9]{15,}|arn:aws[a-z-]*:(iam|sts)::(\d{12}|cloudfront):[^*?]+")
-_VARIABLE, _WITH_VARIABLES = re.compile(r"\$\{[\w-]+:[^}]+\}"), "2012-10-17"
 _PARTITION_FIELD = re.compile(r"aws[a-z-]*|.*[*?$].*|")
 _DOUBLED = re.compile(r"arn:[^:]*:s3:::(?:s3://|https://|arn:|\$\{\w+\.(?:Arn|\w*DomainName|WebsiteURL)\})")
 _BUCKET_ARN = re.compile(r"arn:[^:]*:s3:(?!:)[^:]*:[^:]*:|arn:[^:]*:s3::[^:]+:")
@@ -220,24 +218,24 @@ def idle_words(one: Written) -> Iterator[str]:
     """The actions of a statement that do nothing: there are none of this name, or they do not work on its resources."""
     statement = one.statement
     for text in filter(None, map(as_str, statement.actions)):
-        unknown = _unknown_action(text)
+        unknown = unknown_action(text)
         if unknown:
             yield unknown
         elif one.kind is Kind.RESOURCE and not _is_asked(one.resource.type, text):
             yield f"{text} is never asked of this policy, whose actions begin with {ACTIONS_OF[one.resource.type]}:"
-    if one.kind is Kind.RESOURCE and one.resource.type in ACTIONS_OF and _are_of_no_resource(statement):
+    if one.kind is Kind.RESOURCE and one.resource.type in ACTIONS_OF and are_of_no_resource(statement):
         yield f"{', '.join(map(str, statement.actions))}: asked for no resource, and so of no policy of one"
     if _has_variables(one) and _is_old(one):
         yield f"only documents of the Version {_WITH_VARIABLES} have variables, and others take them for text"
     of_bucket = one.resource.type in _OF_OBJECTS
     judged = one.kind is Kind.IDENTITY or one.resource.type == _ENDPOINT
     if not statement.excludes_actions and (of_bucket or (statement.effect == "Allow" and judged)):
-        unfit = _unfit(statement)
+        unfit = unfit_actions(statement)
         if unfit:
             yield f"{', '.join(unfit)} {'works' if len(unfit) == 1 else 'work'} on none of these resources"
         else:
             yield from (
-                f"{shown(pattern)!r} is of a service on which none of these actions work" for pattern in _strange(statement)
+                f"{shown(pattern)!r} is of a service on which none of these actions work" for pattern in strangers(statement)
             )
     yield from (f"{shown(value)!r} is of AWS, whose ARN has no account" for value in statement.resources if _is_of_aws(value))
     if not of_bucket:
@@ -266,24 +264,13 @@ def _has_variables(one: Written) -> bool:
     keys = conditions.values() if isinstance(conditions, Mapping) else ()
     values = [value for each in keys if isinstance(each, Mapping) for found in each.values() for value in listed(found)]
     texts = [part for value in (*one.statement.resources, *values) for part in parts_of(value) if isinstance(part, str)]
-    return "Statement" in one.path and any(_VARIABLE.search(text) for text in texts)
+    return "Statement" in one.path and any(VARIABLE.search(text) for text in texts)
 
 
 def _is_asked(type_: str, action: str) -> bool:
     """Whether the policy of a type is asked for an action, or may be."""
     prefix, found, _ = action.lower().partition(":")
     return not found or type_ not in ACTIONS_OF or glob(prefix, ACTIONS_OF[type_])
-
-
-def _are_of_no_resource(statement: Statement) -> bool:
-    """Whether all actions of a statement are known, and work on no resource."""
-    found = list(named_actions(statement))
-    return (
-        bool(found)
-        and not statement.excludes_actions
-        and len(found) == len(statement.actions)
-        and not any(one.types for one in found)
-    )
 
 
 def of_others(one: Written) -> Iterator[tuple[str, tuple[str | int, ...]]]:
@@ -319,100 +306,6 @@ def _called(pattern: Value) -> str:
     """A resource of the model by its logical id, and any other pattern as it is written."""
     named = resource_of(pattern)
     return str(shown(pattern)) if named is None else named.logical_id
-
-
-def _unfit(statement: Statement) -> list[str]:
-    """The actions that do not work on the resources. Guides list some without resources beside others: they count only alone."""
-    named = [] if statement.excludes_resources else list(named_actions(statement))
-    unfit = [action for action in named if not _works(action, statement)]
-    return [action.name for action in unfit if action.types or len(unfit) == len(statement.actions)]
-
-
-def _strange(statement: Statement) -> Iterator[Value]:
-    """The resources of a service to which no action of a statement belongs, if all its actions are known."""
-    named = [] if statement.excludes_resources else list(named_actions(statement))
-    services = {service for action in named for service, _ in action.types.values()}
-    known = (
-        _ALONE.issuperset(services)
-        and bool(services)
-        and {action.name.lower() for action in named} == {str(one).lower() for one in statement.actions}
-    )
-    for pattern in statement.resources if known else ():
-        first = Arn(pattern).spelled[0] if Arn(pattern).spelled else ""
-        fields = first.split(":", 3) if isinstance(first, str) else []
-        if len(fields) == _WITH_SERVICE and not any(glob(fields[2], service) for service in services):
-            yield pattern
-
-
-def _unknown_action(text: str) -> str | None:
-    lowered = text.lower()
-    prefix, found, _ = lowered.partition(":")
-    if not found or "*" in prefix or "?" in prefix:
-        return None
-    if not is_service(prefix):
-        return f"no service has the prefix {prefix!r}"
-    known = service_actions(prefix)
-    if (
-        known is None
-        or lowered in known
-        or lowered in UNLISTED
-        or (_WILD.search(lowered) and any(glob(lowered, name) for name in known))
-    ):
-        return None
-    from difflib import get_close_matches  # kept off the import path: only an unknown name needs it
-
-    nearest = get_close_matches(lowered, known, n=1, cutoff=0.7)
-    return f"no action is known as {text}{f'; did you mean {known[nearest[0]].name}?' if nearest else ''}"
-
-
-def named_actions(statement: Statement) -> Iterator[Action]:
-    """The known actions that a statement names without wildcards."""
-    for text in filter(None, map(as_str, statement.actions)):
-        found = (service_actions(text.lower().partition(":")[0]) or {}).get(text.lower())
-        if found is not None:
-            yield found
-
-
-def _works(action: Action, statement: Statement) -> bool:
-    """Whether an action may work on one of a statement's resources; one that knows no resources works on `*` alone."""
-    return any(fits(action, pattern) for pattern in statement.resources)
-
-
-def fits(action: Action, pattern: Value) -> bool:
-    parts = Arn(pattern).spelled
-    text = "".join(part if isinstance(part, str) else _NAME if isinstance(part, Digits | Segment) else _UNKNOWN for part in parts)
-    fields = _VARIABLE.sub("*", text).split(":", 5)
-    if set(text) <= {"*", _UNKNOWN} or len(fields) < 6 or "${" in "".join(fields):
-        return True
-    owner, place, last = _WILD.sub("*", fields[2]), fields[3], fields[5]
-    if not action.types and owner in WHOLE and _WILD.sub("", last).strip(":") in WHOLE[owner]:
-        return True
-    return any(
-        glob(owner, service) and _is_of_type(service, type_, begin, place, last) for type_, (service, begin) in action.types.items()
-    )
-
-
-def _is_of_type(service: str, type_: str, begin: str, place: str, last: str) -> bool:
-    """Whether a pattern, with this region and this last field, may be that of a type of resource."""
-    literal = _WILD.split(last)[0]
-    if service == "s3" and not begin and place and last.startswith("accesspoint/"):
-        return False
-    if service == "s3" and not begin:
-        return ("/" not in last) if type_ == "bucket" else "/" in last or _ANY.search(last) is not None
-    if service == "s3" and (not place or (type_ == _POINT_OBJECT and not _is_below_point(last))):
-        return False
-    if (service, type_) == _OF_STREAMS and ":log-stream:" not in last and not last.endswith(":") and not _ANY.search(last):
-        return False
-    if (service, begin) in FLAT and last.startswith(begin) and "/" in last[len(begin) :]:
-        return False
-    return literal.startswith(begin) or (literal != last and begin.startswith(literal))
-
-
-def _is_below_point(last: str) -> bool:
-    """Whether the last field of an ARN may be that of objects of an access point, which lie under `object/`."""
-    point, _, key = last.removeprefix("accesspoint/").partition("/")
-    begin = _ANY.split(key)[0]
-    return _ANY.search(point) is not None or begin.startswith(_OBJECTS) or (begin != key and _OBJECTS.startswith(begin))
 
 
 def repeated_sids(statements: Sequence[Value]) -> Iterator[tuple[int, str]]:

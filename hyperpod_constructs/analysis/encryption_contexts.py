@@ -14,7 +14,8 @@ OF_VOLUMES: Context = {ENCRYPTION_CONTEXT: ABSENT}
 Source: https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html (as of 2026-11-29)
 """
 
-_RULES = ("BucketEncryption", "ServerSideEncryptionConfiguration")
+BUCKET_RULES = ("BucketEncryption", "ServerSideEncryptionConfiguration")
+"""The place of the rules by which a bucket encrypts."""
 
 
 def encryption_of(service: str, target: Resource | None) -> Context:
@@ -35,4 +36,4 @@ def _encrypted(service: str, target: Resource) -> Value:
 
 def has_bucket_key(bucket: Resource) -> bool:
     """Whether S3 encrypts the objects of a bucket with a key of the bucket, whose context has the bucket's ARN."""
-    return as_bool(at((as_items(bucket.get(*_RULES)) or (ABSENT,))[0], "BucketKeyEnabled")) is True
+    return as_bool(at((as_items(bucket.get(*BUCKET_RULES)) or (ABSENT,))[0], "BucketKeyEnabled")) is True

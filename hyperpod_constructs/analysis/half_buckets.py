@@ -13,7 +13,8 @@ from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.answers import any_of
 from hyperpod_constructs.analysis.arns import bucket_arn
 from hyperpod_constructs.analysis.condition_words import holders
-from hyperpod_constructs.analysis.documents import Written, fits, named_actions
+from hyperpod_constructs.analysis.documents import Written
+from hyperpod_constructs.analysis.fitting_actions import fits, named_actions
 from hyperpod_constructs.analysis.iam import role_facts
 from hyperpod_constructs.analysis.policy_document import Call
 from hyperpod_constructs.facts.iam_actions import Action

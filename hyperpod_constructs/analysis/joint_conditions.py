@@ -9,6 +9,7 @@ Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_cond
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.conditions import holds, taken_apart
@@ -18,6 +19,8 @@ from hyperpod_constructs.templates.values import ABSENT, Value, as_float, as_str
 _LISTING = frozenset(("bool", "numericequals", "stringequals"))
 """Operators that hold for the values alone that are written."""
 _OTHER = "another value than all that are written"
+_MOST_TRIED = 300
+"""Values that are tried against each other, at most; nothing is said of conditions with more."""
 
 
 def joint_conditions(statement: Statement) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -39,13 +42,12 @@ def _parts(statement: Statement) -> Iterator[tuple[str, tuple[str, str]]]:
 
 def _words(key: str, operators: list[tuple[str, str]], conditions: Value) -> str | None:
     given = {operator: at(conditions, operator, name) for operator, name in operators}
-    if any(taken_apart(operator)[1] for operator in given):
+    if any(taken_apart(operator)[1] for operator in given) or not _are_listed(given):
         return None
     name = operators[0][1]
-    answers = [holds({operator: {name: value} for operator, value in given.items()}, {key: one}) for one in _tried(given)]
-    if not _are_listed(given):
-        return None
-    if set(answers) == {False}:
+    tried = list(islice(_tried(given), _MOST_TRIED + 1))
+    together = {operator: {name: value} for operator, value in given.items()}
+    if len(tried) <= _MOST_TRIED and all(holds(together, {key: one}) is False for one in tried):
         return f"no value of {name} fits {' and '.join(given)}"
     missing = next((operator for operator, value in given.items() if _is_for_missing(operator, value)), None)
     others = [operator for operator in given if operator != missing]

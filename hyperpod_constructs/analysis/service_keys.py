@@ -13,7 +13,7 @@ from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.conditions import ENCRYPTION_CONTEXT, Context
 from hyperpod_constructs.analysis.contexts import OF_SERVICE
 from hyperpod_constructs.analysis.deliveries import Caller, deliveries
-from hyperpod_constructs.analysis.encryption_contexts import has_bucket_key
+from hyperpod_constructs.analysis.encryption_contexts import BUCKET_RULES, has_bucket_key
 from hyperpod_constructs.analysis.links import links
 from hyperpod_constructs.analysis.node_places import arn_at
 from hyperpod_constructs.analysis.paths import place_in
@@ -37,7 +37,6 @@ from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Val
 
 _LAUNCH_TEMPLATE, _KEYS_OF_DISKS = "AWS::EC2::LaunchTemplate", "LaunchTemplateData/BlockDeviceMappings/*/Ebs/KmsKeyId"
 _GRANTS: Context = {"aws:principalarn": UNKNOWN, "kms:grantisforawsresource": "true"}
-_RULES = ("BucketEncryption", "ServerSideEncryptionConfiguration")
 _DEFAULT = "ServerSideEncryptionByDefault"
 
 Path = tuple[str | int, ...]
@@ -140,11 +139,11 @@ def _of_links(model: Model) -> Iterator[KeyUse]:
 
 def _of_bucket(bucket: Resource) -> tuple[Path, Value, str]:
     """The place of the key of a bucket, and the key; without one, KMS takes that of AWS."""
-    for index, rule in enumerate(as_items(bucket.get(*_RULES)) or ()):
+    for index, rule in enumerate(as_items(bucket.get(*BUCKET_RULES)) or ()):
         algorithm, key = (at(rule, _DEFAULT, name) for name in ("SSEAlgorithm", "KMSMasterKeyID"))
         if (as_str(algorithm) or "").startswith("aws:kms"):
-            return (*_RULES, index, _DEFAULT), "alias/aws/s3" if key is ABSENT else key, "alias/aws/s3"
-    return _RULES, ABSENT, "alias/aws/s3"
+            return (*BUCKET_RULES, index, _DEFAULT), "alias/aws/s3" if key is ABSENT else key, "alias/aws/s3"
+    return BUCKET_RULES, ABSENT, "alias/aws/s3"
 
 
 def _lacking(key: Resource, caller: Caller, actions: Sequence[str], context: Context) -> list[str]:
