@@ -46,8 +46,10 @@ def _words(key: str, operators: list[tuple[str, str]], conditions: Value) -> str
         return None
     name = operators[0][1]
     tried = list(islice(_tried(given), _MOST_TRIED + 1))
+    if len(tried) > _MOST_TRIED:
+        return None
     together = {operator: {name: value} for operator, value in given.items()}
-    if len(tried) <= _MOST_TRIED and all(holds(together, {key: one}) is False for one in tried):
+    if all(holds(together, {key: one}) is False for one in tried):
         return f"no value of {name} fits {' and '.join(given)}"
     missing = next((operator for operator, value in given.items() if _is_for_missing(operator, value)), None)
     others = [operator for operator in given if operator != missing]

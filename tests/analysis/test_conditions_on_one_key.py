@@ -39,6 +39,11 @@ def test_conditions_that_hold_together_never(operators: dict[str, Any]) -> None:
     assert words == f"no value of {KEY} fits {' and '.join(operators)}"
 
 
+def test_values_are_tried_up_to_a_number() -> None:
+    assert _words(StringEquals=tuple(map(str, range(250))), StringLike="c*")
+    assert _words(StringEquals=tuple(map(str, range(400))), StringLike="c*") == []
+
+
 @pytest.mark.parametrize("operator", ["StringNotEquals", "StringNotLike", "StringEqualsIfExists"])
 def test_null_decides_alone(operator: str) -> None:
     assert _words(Null="true", **{operator: "a"}) == [f"Null holds only without {KEY}, so that {operator} decides nothing"]
