@@ -28,7 +28,6 @@ SECONDS = {
     "local/test_sample_deploy.py": 129,
     "deploy/test_life.py": 126,
     "deploy/test_kubernetes.py": 106,
-    "unseen/test_cases.py": 130,
     "deploy/test_failures.py": 105,
     "nodes/test_scheduling.py": 120,
     "nodes/test_story.py": 117,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
+from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -156,13 +156,14 @@ def updates(of: str = "first") -> list[Update]:
 
 
 def edited(base: str, edits: Sequence[Edit]) -> Templates:
-    """A copy of a base with these edits.
+    """A base with these edits. It shares with the base what they leave alone, so nobody may change it.
 
     :raises CaseError: for an edit that does not fit.
     """
-    templates = deepcopy(templates_of(base))
+    templates = dict(templates_of(base))
     for edit in edits:
-        _apply(templates[edit.file or _file_with(templates, edit)], edit)
+        file = edit.file or _file_with(templates, edit)
+        templates[file] = _changed(templates[file], edit)
     return templates
 
 
@@ -206,23 +207,29 @@ def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _apply(template: dict[str, Raw], edit: Edit) -> None:
-    *parents, last = edit.steps
-    place: Any = template
+def _changed(template: dict[str, Raw], edit: Edit) -> dict[str, Raw]:
     try:
-        for step in parents:
-            place = place[_key(place, step)]
-        key = _key(place, last)
-        if edit.remove:
-            del place[key]
-        elif edit.rename is not None:
-            place[edit.rename] = place.pop(key)
-        elif isinstance(place, list) and key == len(place):
-            place.append(deepcopy(edit.set))
-        else:
-            place[key] = deepcopy(edit.set)
+        changed: dict[str, Raw] = _with(template, edit.steps, edit)
     except (KeyError, IndexError, TypeError) as error:
         raise CaseError(f"{edit.at}: does not fit the base: {error!r}") from error
+    return changed
+
+
+def _with(place: Any, steps: Sequence[str], edit: Edit) -> Any:
+    """A copy of a place with an edit; what the edit leaves alone is shared with the place."""
+    step, *further = steps
+    key, changed = _key(place, step), copy(place)
+    if further:
+        changed[key] = _with(place[key], further, edit)
+    elif edit.remove:
+        del changed[key]
+    elif edit.rename is not None:
+        changed[edit.rename] = changed.pop(key)
+    elif isinstance(place, list) and key == len(place):
+        changed.append(edit.set)
+    else:
+        changed[key] = edit.set
+    return changed
 
 
 def _key(place: object, step: str) -> str | int:
