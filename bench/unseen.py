@@ -81,10 +81,15 @@ def compare(directory: Path, chosen: Sequence[Update]) -> list[Planned]:
     return [_planned(update, directory / update.id) for update in chosen]
 
 
+def findings_with(mistake: Mistake, directory: Path) -> list[Finding]:
+    """All findings in the templates of a mistake, those of its base among them."""
+    return _check(write(edited(mistake.base, mistake.edits), directory))
+
+
 def _judged(mistake: Mistake, directory: Path) -> Judged:
     known = Counter(_key(finding) for finding in _unedited(mistake.base))
     added = []
-    for finding in _check(write(edited(mistake.base, mistake.edits), directory)):
+    for finding in findings_with(mistake, directory):
         if known[_key(finding)]:
             known[_key(finding)] -= 1
         else:
