@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.near_misses import given_away
 from hyperpod_constructs.analysis.networks import NAT, SUBNET, ExitKind, Subnet, exit_of, network_facts, service_of
 from hyperpod_constructs.analysis.placement import NodeGroup
@@ -57,19 +58,20 @@ def idle_gateways(model: Model) -> tuple[Resource, ...]:
 
     One that an output gives to others counts only where a template of the model takes it: the others are there then.
     """
-    return model.cached(
-        idle_gateways, lambda: tuple(one for one in model.resources(NAT) if _is_idle(one)) if model.complete else ()
-    )
+    return model.cached(idle_gateways, lambda: tuple(_idle_ones(model)) if model.complete else ())
 
 
-def _is_idle(nat: Resource) -> bool:
-    model = nat.template.model
-    users = [one for one in model.resources() if one is not nat and nat in references(one.get())]
-    given = any(nat in references(value) for one in model.templates for value in given_away(one))
-    led = (exit_of(one).kind is not ExitKind.NONE for one in users if one.type == _ROUTE)
-    followed = any(led) or any(map(_may_lead_anywhere, model.resources(_ROUTE)))
-    taken = not given or any(one.template is not nat.template for one in users)
-    return bool(nat.exists) and as_str(nat.get("ConnectivityType")) != "private" and taken and not followed
+def _idle_ones(model: Model) -> Iterator[Resource]:
+    gateways = [one for one in model.resources(NAT) if one.exists and as_str(one.get("ConnectivityType")) != "private"]
+    if not gateways or any(map(_may_lead_anywhere, model.resources(_ROUTE))):
+        return
+    users = grouped((named, one) for one in model.resources() for named in {*references(one.get())} if named.type == NAT)
+    given = {named for template in model.templates for value in given_away(template) for named in references(value)}
+    for nat in gateways:
+        others = [one for one in users.get(nat, ()) if one is not nat]
+        leads = any(one.type == _ROUTE and exit_of(one).kind is not ExitKind.NONE for one in others)
+        if not leads and (nat not in given or any(one.template is not nat.template for one in others)):
+            yield nat
 
 
 def _may_lead_anywhere(route: Resource) -> bool:
