@@ -726,6 +726,22 @@ def test_a_property_that_takes_an_id_or_an_arn_takes_an_id() -> None:
     assert "HP-REF-012" not in rules_of(template)
 
 
+@pytest.mark.parametrize("kind", ["TransitGatewayAttachment", "TransitGatewayVpcAttachment"])
+def test_an_attachment_of_either_type_is_one_of_a_transit_gateway(kind: str) -> None:
+    hub = {"Type": "AWS::EC2::TransitGateway", "Properties": {"DefaultRouteTableAssociation": "disable"}}
+    table = {"Type": "AWS::EC2::TransitGatewayRouteTable", "Properties": {"TransitGatewayId": {"Ref": "Hub"}}}
+    joins = {"TransitGatewayId": {"Ref": "Hub"}, "VpcId": {"Ref": "Vpc"}, "SubnetIds": [{"Ref": "NodeSubnet"}]}
+    uses = {"TransitGatewayAttachmentId": {"Ref": "Joined"}, "TransitGatewayRouteTableId": {"Ref": "HubTable"}}
+    joined = {
+        "Hub": hub,
+        "HubTable": table,
+        "Joined": {"Type": f"AWS::EC2::{kind}", "Properties": joins},
+        "Uses": {"Type": "AWS::EC2::TransitGatewayRouteTableAssociation", "Properties": uses},
+    }
+    assert "HP-REF-012" not in rules_of(edited(SLURM, joined))
+    assert "HP-REF-012" in rules_of(edited(SLURM, {**joined, "Uses/TransitGatewayAttachmentId": {"Ref": "Hub"}}))
+
+
 @pytest.mark.parametrize(("changes", "resource"), KINDS)
 def test_references_are_of_the_right_kind(changes: Mapping[str, Any], resource: str) -> None:
     template = edited(SLURM, {"Ip": {"Type": "AWS::EC2::EIP", "Properties": {"Domain": "vpc"}}, **changes})
