@@ -10,8 +10,9 @@ from ipaddress import IPv4Network
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.inspected import unpassed
-from hyperpod_constructs.analysis.joined_networks import ATTACHMENTS, is_same_end
+from hyperpod_constructs.analysis.joined_networks import is_same_end
 from hyperpod_constructs.analysis.networks import NAT, SUBNET, Subnet, block_of, network_facts
+from hyperpod_constructs.analysis.transit import ATTACHMENTS
 from hyperpod_constructs.templates.dependencies import named_at
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value, as_items, at

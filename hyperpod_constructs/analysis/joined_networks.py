@@ -11,15 +11,13 @@ from typing import NamedTuple
 from hyperpod_constructs.analysis.networks import SUBNET, VPC, network_facts
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.placement import users_of_subnets
+from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP
+from hyperpod_constructs.analysis.transit import ASSOCIATION, ATTACHMENTS, GATEWAY, PROPAGATION, STATIC, lost_in_gateways
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_bool, as_items, as_str
 
 _ROUTE, _TABLE, _PEERING = "AWS::EC2::Route", "AWS::EC2::RouteTable", "AWS::EC2::VPCPeeringConnection"
-_GATEWAY = "AWS::EC2::TransitGateway"
-ATTACHMENTS = ("AWS::EC2::TransitGatewayAttachment", "AWS::EC2::TransitGatewayVpcAttachment")
-_ASSOCIATION, _PROPAGATION = (f"AWS::EC2::TransitGatewayRouteTable{kind}" for kind in ("Association", "Propagation"))
-_STATIC = "AWS::EC2::TransitGatewayRoute"
 _VPN = "AWS::EC2::VPNConnection"
 _ASKING: Mapping[str, str] = {
     "AWS::EC2::Instance": "SubnetId",
@@ -33,20 +31,34 @@ class OneWay(NamedTuple):
     """What joins two networks and leads one way at most.
 
     :param tables: the tables of the VPCs that it joins, where one of them may be the mistake.
+    :param covers: the groups of a VPC that nobody reaches by it.
     """
 
     resource: Resource
     message: str
     tables: tuple[Resource, ...] = ()
+    covers: tuple[Resource, ...] = ()
 
 
 def one_way(model: Model) -> Iterator[OneWay]:
     """The peerings and attachments that surely lead one way at most."""
-    if model.complete and model.resources(_PEERING, _GATEWAY, *ATTACHMENTS):
+    if model.complete and model.resources(_PEERING, GATEWAY, *ATTACHMENTS):
         yield from _peerings(model)
-        yield from _attachments(model)
-        yield from _unattached(model)
+        alone = [*_attachments(model), *_unattached(model)]
+        yield from alone
+        yield from _lost(model, {one.resource for one in alone})
         yield from _silent(model)
+
+
+def _lost(model: Model, said: set[Resource]) -> Iterator[OneWay]:
+    """What loses the packets between two VPCs in their gateway, unless one of them is not joined to it at all."""
+    for one in lost_in_gateways(model):
+        if said.isdisjoint((one.resource, *one.attachments)):
+            yield OneWay(one.resource, one.message, covers=_groups(one.lost))
+
+
+def _groups(vpc: Resource) -> tuple[Resource, ...]:
+    return tuple(one for one in vpc.template.model.resources(SECURITY_GROUP) if resource_of(one.get("VpcId")) is vpc)
 
 
 def _peerings(model: Model) -> Iterator[OneWay]:
@@ -68,7 +80,7 @@ def _attachments(model: Model) -> Iterator[OneWay]:
         if message is not None:
             yield OneWay(one, message)
         elif vpc is not None and one.exists and _leads(vpc, "TransitGatewayId", one.get("TransitGatewayId")) is False:
-            yield OneWay(one, f"no route of {vpc.logical_id} leads to the gateway of {one.logical_id}", _tables(vpc))
+            yield OneWay(one, f"no route of {vpc.logical_id} leads to the gateway of {one.logical_id}", _tables(vpc), _groups(vpc))
 
 
 def _unattached(model: Model) -> Iterator[OneWay]:
@@ -76,7 +88,7 @@ def _unattached(model: Model) -> Iterator[OneWay]:
     joined = [(one.get("TransitGatewayId"), resource_of(one.get("VpcId"), VPC)) for one in model.resources(*ATTACHMENTS)]
     said: set[tuple[Resource, Resource]] = set()
     for route in model.resources(_ROUTE):
-        table, gateway = resource_of(route.get("RouteTableId"), _TABLE), resource_of(route.get("TransitGatewayId"), _GATEWAY)
+        table, gateway = resource_of(route.get("RouteTableId"), _TABLE), resource_of(route.get("TransitGatewayId"), GATEWAY)
         vpc = None if table is None else resource_of(table.get("VpcId"), VPC)
         if vpc is None or gateway is None or not route.exists or (vpc, gateway) in said:
             continue
@@ -87,11 +99,11 @@ def _unattached(model: Model) -> Iterator[OneWay]:
 
 def _silent(model: Model) -> Iterator[OneWay]:
     """The VPN connections without BGP of a gateway of which no table has a route but to VPCs: nothing leads to their networks."""
-    routes = [one.get("TransitGatewayAttachmentId") for one in model.resources(_STATIC)]
+    routes = [one.get("TransitGatewayAttachmentId") for one in model.resources(STATIC)]
     if any(resource_of(end, *ATTACHMENTS) is None for end in routes):
         return
     for one in model.resources(_VPN):
-        gateway = resource_of(one.get("TransitGatewayId"), _GATEWAY)
+        gateway = resource_of(one.get("TransitGatewayId"), GATEWAY)
         if gateway is not None and one.exists and as_bool(one.get("StaticRoutesOnly")) and not _told(model, one, gateway):
             text = f"it has no BGP (StaticRoutesOnly), and no route of {gateway.logical_id} leads to the network behind it"
             yield OneWay(one, text)
@@ -106,11 +118,11 @@ def _told(model: Model, *ends: Resource) -> bool:
 def _lacking(one: Resource) -> str | None:
     """What an attachment lacks: a table where its gateway gives none, a route there to it, or a subnet in the zone of others."""
     model, name = one.template.model, one.logical_id
-    vpc, gateway = resource_of(one.get("VpcId"), VPC), resource_of(one.get("TransitGatewayId"), _GATEWAY)
-    if gateway is not None and _is_off(gateway, "DefaultRouteTableAssociation") and not _named(model, one, _ASSOCIATION):
+    vpc, gateway = resource_of(one.get("VpcId"), VPC), resource_of(one.get("TransitGatewayId"), GATEWAY)
+    if gateway is not None and _is_off(gateway, "DefaultRouteTableAssociation") and not _named(model, one, ASSOCIATION):
         return f"{gateway.logical_id} gives attachments no table, and no association gives {name} one"
     alone = gateway is not None and _is_off(gateway, "DefaultRouteTablePropagation")
-    if gateway is not None and alone and not _named(model, one, _PROPAGATION, _STATIC):
+    if gateway is not None and alone and not _named(model, one, PROPAGATION, STATIC):
         return f"no table of {gateway.logical_id} has a route or a propagation to {name}, so answers are dropped"
     far = None if vpc is None else _far_from(one, vpc)
     return None if far is None else f"it has no subnet in the zone of {far.logical_id}, whose table leads to its gateway"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from hyperpod_constructs.analysis.far_groups import FarRule, far_rules
 from hyperpod_constructs.analysis.networks import ENDPOINT, VPC
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, node_groups
@@ -90,6 +91,13 @@ def strays(model: Model) -> Iterator[Stray]:
             stray = _stray(joining, members[0], odd, agreeing, times)
             found.setdefault((stray.resource, stray.path), stray)
     yield from found.values()
+    apart = {one.resource for one in found.values()}
+    yield from (_far(one) for one in far_rules(model) if apart.isdisjoint((one.group, one.peer)))
+
+
+def _far(one: FarRule) -> Stray:
+    own, far = (Member(group, _vpc_of(group) or "", one.path) for group in (one.group, one.peer))
+    return Stray(one.rule.resource, one.path, one.rule.resource, own, far)
 
 
 def _stray(joining: Resource, first: Member, odd: Member, agreeing: set[Resource], times: Counter[Resource]) -> Stray:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.by_name import named_resource
+from hyperpod_constructs.analysis.ends import ends
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.schema.judge import fits, violations
 from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, quoted
@@ -40,11 +41,18 @@ def unmet_demands(model: Model) -> Iterator[Unmet]:
 def _of(resource: Resource, demand: NamedDemand) -> Iterator[Unmet]:
     if demand.when is not None and not fits(demand.when, resource.get()):
         return
-    for path, value in place_in(resource.get(), demand.path):
+    for path, value in _places(resource, demand.path):
         named = _named(resource, value, demand)
         found = None if named is None else next(_lacking(resource, named, demand), None)
         if named is not None and found is not None:
             yield Unmet(resource, path, named, demand, found)
+
+
+def _places(resource: Resource, path: str) -> Iterator[tuple[Path, Value]]:
+    """The places of the references, each with its value; of a way through another resource the place where it begins."""
+    if ">" in path:
+        return ((end.start, end.value) for end in ends(resource, path))
+    return iter(place_in(resource.get(), path))
 
 
 def _named(resource: Resource, value: Value, demand: NamedDemand) -> Resource | None:

@@ -264,9 +264,10 @@ def listeners_let_somebody_in(one: Lonely) -> Hit:
     fix="add the route of the other side, or the association and the propagation of the attachment",
     allowed="a route on both sides; for a transit gateway without default tables also an association and a propagation or a route",
     source="https://docs.aws.amazon.com/vpc/latest/peering/vpc-peering-routing.html",
+    silences=("HP-REACH-007",),
 )
 def joined_networks_lead_both_ways(one: OneWay) -> Hit:
-    return hit(one.resource, one.message)
+    return hit(one.resource, one.message, covers=one.covers)
 
 
 @warning(
