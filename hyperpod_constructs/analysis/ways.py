@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Network
 
 from hyperpod_constructs.analysis.answers import all_of, any_of
+from hyperpod_constructs.analysis.forwarders import drops_strangers, forwarder_of, is_private, lets_in, subnet_of
 from hyperpod_constructs.analysis.naming import Naming
 from hyperpod_constructs.analysis.network_acls import acl_of
 from hyperpod_constructs.analysis.networks import SUBNET, VPC, ExitKind, Subnet, block_of, network_facts
@@ -234,6 +235,7 @@ def to_the_internet(source: Side, traffic: Traffic) -> Iterator[Hop]:
     """From a subnet to an address outside of its VPC."""
     for subnet in (source.subnets or ())[:1]:
         yield from _out_of(subnet)
+        yield from _by_forwarder(subnet, source, traffic)
         yield from through_groups(source, "egress", INTERNET, traffic)
         yield from through_acls([subnet], INTERNET, traffic, asks=True)
         nat = _subnet_of_nat(subnet.exit.gateway) if subnet.exit.kind is ExitKind.NAT else None
@@ -264,6 +266,21 @@ def _out_of(subnet: Subnet) -> Iterator[Hop]:
         yield _nat(exit_.gateway, subnet)
     else:
         yield Hop(subnet.resource, None, "has routes that are not known, or whose end is not")
+
+
+def _by_forwarder(subnet: Subnet, source: Side, traffic: Traffic) -> Iterator[Hop]:
+    """Through an instance to which the default route leads, if it surely drops the packets of others, or lets none of them in."""
+    one = forwarder_of(subnet.exit.route) if subnet.exit.kind is ExitKind.UNKNOWN else None
+    groups = None if one is None else lets_in(one, source, traffic)
+    if one is not None and drops_strangers(one):
+        yield Hop(one, False, "drops what is neither from it nor to it (SourceDestCheck)", ("SourceDestCheck",))
+    elif groups is not None and groups[1] is False:
+        yield Hop(groups[0], False, f"lets no {traffic} in from the nodes, which send it by {subnet.resource.logical_id}")
+    own = None if one is None else subnet_of(one)
+    if one is not None and own is not None and (own.exit.kind is ExitKind.NONE or forwarder_of(own.exit.route) is one):
+        yield Hop(one, False, f"is in {own.resource.logical_id}, which has no route to an internet gateway", ("SubnetId",))
+    elif one is not None and own is not None and own.exit.kind is ExitKind.INTERNET_GATEWAY and is_private(one, own):
+        yield Hop(one, False, f"has no public address in {own.resource.logical_id}, whose route leads to an internet gateway")
 
 
 def _table_of(subnet: Subnet) -> tuple[Resource, ...]:
