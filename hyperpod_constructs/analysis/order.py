@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterator
-from itertools import product
+from itertools import islice, product
 from typing import NamedTuple
 
 from hyperpod_constructs._support.grouping import grouped
@@ -16,7 +16,7 @@ from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.references.forms import type_named
 from hyperpod_constructs.analysis.schema.judge import fits
 from hyperpod_constructs.facts.arn_forms import FORMS
-from hyperpod_constructs.facts.creation import Completion, completions
+from hyperpod_constructs.facts.creation import ONE_BY_ONE, Completion, completions
 from hyperpod_constructs.facts.property_schemas import property_schema
 from hyperpod_constructs.facts.reference_kinds import kind_of
 from hyperpod_constructs.templates.dependencies import awaits, references
@@ -44,6 +44,17 @@ def unawaited(model: Model) -> Iterator[Late]:
         for user in model.resources(one.user) if model.resources(one.part) else ():
             yield from _incomplete(user, one)
     yield from _named_by_text(model)
+    yield from _together(model)
+
+
+def _together(model: Model) -> Iterator[Late]:
+    """The resources of one thing that are made at the same time, where it makes one after the other."""
+    for type_, (key, words) in ONE_BY_ONE.items():
+        found = [(resource_of(one.get(key)), one) for one in model.resources(type_) if one.exists]
+        for those in grouped((owner, one) for owner, one in found if owner is not None).values():
+            for place, one in enumerate(those):
+                beside = (other for other in those[:place] if not awaits(one, other) and not awaits(other, one))
+                yield from (Late(one, other, words) for other in islice(beside, 1))
 
 
 def _incomplete(user: Resource, one: Completion) -> Iterator[Late]:

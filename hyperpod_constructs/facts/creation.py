@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -64,3 +64,12 @@ def completions() -> Sequence[Completion]:
 def _schema(text: str) -> Schema | None:
     found: Schema | None = opened(json.loads(text)) if text else None
     return found
+
+
+ONE_BY_ONE: Mapping[str, tuple[str, str]] = {
+    "AWS::EKS::FargateProfile": ("ClusterName", "which its cluster makes at the same time: EKS makes one profile after the other"),
+}
+"""Types of which a thing makes one at a time, by type: the property that names the thing, and what the other one is, in words.
+
+Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateFargateProfile.html (ResourceInUse; as of 2026-11-30)
+"""

@@ -240,6 +240,8 @@ HELD: Mapping[str, tuple[str, ...]] = {
     "AWS::EC2::TransitGatewayVpcAttachment": ("TransitGatewayId", "VpcId"),
     "AWS::EC2::VPCCidrBlock": ("VpcId", "CidrBlock"),
     "AWS::EFS::MountTarget": ("FileSystemId", "SubnetId>AvailabilityZone"),
+    "AWS::EKS::Capability": ("ClusterName", "Type"),
+    "AWS::EKS::IdentityProviderConfig": ("ClusterName",),
     "AWS::ElasticLoadBalancingV2::Listener": ("LoadBalancerArn", "Port"),
     "AWS::ElasticLoadBalancingV2::ListenerRule": ("ListenerArn", "Priority"),
     "AWS::FSx::DataRepositoryAssociation": ("FileSystemId", "FileSystemPath"),
@@ -255,6 +257,8 @@ https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateNetworkAclEntry
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateRoute.html,
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateNetworkInterface.html,
 https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html,
+https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateCapability.html,
+https://docs.aws.amazon.com/eks/latest/userguide/authenticate-oidc-identity-provider.html,
 https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_CreateListener.html,
 https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_CreateRule.html and
 https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html.
