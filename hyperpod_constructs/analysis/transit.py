@@ -133,9 +133,7 @@ def _lost(gateway: Resource, one: _Joined, other: _Joined, block: IPv4Network, *
         if best.attachment is None:
             yield Astray(best.resource, f"{text}: it takes {best.block} from them", one.vpc, _both(one, other))
         elif best.attachment is one.attachment:
-            yield Astray(
-                best.resource, f"{text}: it leads {best.block} back to {one.vpc.logical_id}", one.vpc, _both(one, other)
-            )
+            yield Astray(best.resource, f"{text}: it leads {best.block} back to {one.vpc.logical_id}", one.vpc, _both(one, other))
 
 
 def _precedence(entry: _Entry) -> tuple[int, bool]:
