@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.naming import Naming
+from hyperpod_constructs.analysis.prefix_lists import blocks_in
 from hyperpod_constructs.analysis.security_groups import is_resource
 from hyperpod_constructs.facts import addresses
 from hyperpod_constructs.templates.dependencies import raw_at
@@ -304,6 +305,10 @@ def _parsed(text: str) -> ipaddress.IPv4Network | None:
 
 def _is_default(route: Resource) -> bool | None:
     """Whether a route leads to the addresses of the internet; one for a part of them, or for a prefix list, may."""
+    listed = blocks_in(route.get("DestinationPrefixListId"))
+    if listed is not None:
+        blocks = [block_of(one) for one in listed]
+        return True if _EVERYWHERE in listed else None if any(one is not None and one.is_global for one in blocks) else False
     text = as_str(route.get("DestinationCidrBlock"))
     network = block_of(text)
     if text == _EVERYWHERE:

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
 from hyperpod_constructs.analysis.answers import all_of, any_of
+from hyperpod_constructs.analysis.prefix_lists import blocks_in
 from hyperpod_constructs.facts.cidr_blocks import LIST_OF_AWS
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import (
@@ -209,7 +210,7 @@ class SecurityGroups:
             owner = resource.get("GroupId")
             group = resource_of(owner, SECURITY_GROUP)
             if group is not None and group in own and resource.exists and not _is_default_group(owner):
-                own[group].append(rule)
+                own[group] += _opened(rule)
             elif not isinstance(owner, Reference) or (group is not None and resource.exists is None):
                 homeless.append((rule, owner))
         return {
@@ -257,11 +258,20 @@ def _inline_rules(group: Resource) -> Iterator[GroupRule]:
         rules = as_items(group.get(name))
         for index, rule in enumerate(rules or ()):
             if isinstance(rule, Mapping):
-                yield GroupRule(direction, group, (name, index), rule)
+                yield from _opened(GroupRule(direction, group, (name, index), rule))
         # EC2 gives a group without inline egress rules a rule that allows everything; separate rules do not remove it
         # (https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-securitygroup.html).
         if direction == "egress" and rules == ():
             yield GroupRule(direction, group, (), {"IpProtocol": "-1", "CidrIp": _ANYWHERE[0]})
+
+
+def _opened(rule: GroupRule) -> Iterator[GroupRule]:
+    """A rule, or one for each block of its prefix list if these are known."""
+    blocks = blocks_in(rule.prefix_list)
+    if blocks is None:
+        yield rule
+    others = {key: value for key, value in rule.raw.items() if key != _PEER_LIST[rule.direction]} if blocks else {}
+    yield from (rule._replace(raw={**others, "CidrIpv6" if ":" in one else "CidrIp": one}) for one in blocks or ())
 
 
 def _uncertain(group: Resource) -> frozenset[Direction]:
