@@ -13,6 +13,7 @@ from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.resolver_ways import resolver_ways
 from hyperpod_constructs.analysis.rotation_ways import rotation_ways
 from hyperpod_constructs.analysis.studio_ways import studio_ways
+from hyperpod_constructs.analysis.target_ways import target_ways
 from hyperpod_constructs.analysis.traffic import Traffic
 from hyperpod_constructs.analysis.ways import Way, by_gateway, out_of_nat
 from hyperpod_constructs.templates.model import Model, resource_of
@@ -35,6 +36,7 @@ def _ended(model: Model) -> Iterator[Stopped]:
     yield from studio_ways(model)
     yield from _nat_ways(model)
     yield from _balancer_ways(model)
+    yield from target_ways(model)
 
 
 def _nat_ways(model: Model) -> Iterator[Stopped]:

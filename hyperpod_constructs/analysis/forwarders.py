@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from hyperpod_constructs.analysis.answers import any_of
 from hyperpod_constructs.analysis.networks import SUBNET, Subnet, network_facts
-from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, security_groups
+from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, SecurityGroup, security_groups
 from hyperpod_constructs.analysis.traffic import Side, Traffic, group_lets
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_items, at, is_known, leaves
@@ -68,6 +68,12 @@ def _may_switch_off(instance: Resource) -> bool:
 
 def lets_in(forwarder: Resource, source: Side, traffic: Traffic) -> tuple[Resource, bool | None] | None:
     """Whether the groups of a forwarder let in what a side sends, with the first of them; `None` if they are not known."""
+    known = groups_of(forwarder)
+    return None if known is None else (known[0].resource, group_lets(Side("", known), "ingress", source, traffic))
+
+
+def groups_of(forwarder: Resource) -> tuple[SecurityGroup, ...] | None:
+    """The groups of an instance or an interface; `None` if they are not all known."""
     named = [_groups(forwarder)]
     for item in as_items(forwarder.get("NetworkInterfaces")) or ():
         interface = resource_of(at(item, "NetworkInterfaceId"), INTERFACE)
@@ -75,9 +81,7 @@ def lets_in(forwarder: Resource, source: Side, traffic: Traffic) -> tuple[Resour
     items = next((found for value in named if (found := as_items(value))), ())
     groups = [resource_of(one, SECURITY_GROUP) for one in items]
     known = tuple(security_groups(one.template.model).of(one) for one in groups if one is not None)
-    if not known or len(known) < len(groups):
-        return None
-    return known[0].resource, group_lets(Side("", known), "ingress", source, traffic)
+    return known if known and len(known) == len(groups) else None
 
 
 def _groups(one: Resource) -> Value:

@@ -127,12 +127,12 @@ def mute_balancers(model: Model) -> Iterator[Mute]:
     found = {}
     for one in model.resources(_LISTENER) if model.complete else ():
         balancer = resource_of(one.get("LoadBalancerArn"), _BALANCER)
-        for targets in _targets(one) if balancer is not None and balancer.exists else ():
+        for targets in targets_of(one) if balancer is not None and balancer.exists else ():
             found[balancer, targets] = _mute(balancer, targets) if balancer is not None else None
     return (one for one in found.values() if one is not None)
 
 
-def _targets(listener: Resource) -> Iterator[Resource]:
+def targets_of(listener: Resource) -> Iterator[Resource]:
     """The groups of targets to which a listener sends by default."""
     for action in as_items(listener.get("DefaultActions")) or ():
         named = [at(action, "TargetGroupArn"), *(at(one, "TargetGroupArn") for one in as_items(at(action, *_FORWARD)) or ())]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Network
 
 from hyperpod_constructs.analysis.answers import all_of, any_of
+from hyperpod_constructs.analysis.barriers import MODE, barrier_of
 from hyperpod_constructs.analysis.forwarders import drops_strangers, forwarder_of, is_private, lets_in, subnet_of
 from hyperpod_constructs.analysis.naming import Naming
 from hyperpod_constructs.analysis.network_acls import acl_of
@@ -323,6 +324,9 @@ def by_gateway(one: Resource, subnet: Subnet, *path: str | int) -> Hop:
         return Hop(one, False, says, path, covers=(subnet.resource, *_table_of(subnet)))
     if kind is ExitKind.UNKNOWN:
         return Hop(one, None, f"is in {id}, whose routes are not known")
+    barred = barrier_of(subnet)
+    if barred is not None:
+        return Hop(barred, False, f"bars all traffic of internet gateways, and nothing excludes {id}", (MODE,), covers=(one,))
     gateway, attached = subnet.exit.gateway, _attached(subnet)
     if gateway is not None and attached is False:
         wrong = next((one for one in _attachments_of(gateway) if one.exists), None)
