@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from hyperpod_constructs.analysis.answers import any_of
 from hyperpod_constructs.analysis.blocks import blocks_of
+from hyperpod_constructs.analysis.far_addresses import routed
 from hyperpod_constructs.analysis.near_misses import given_away
 from hyperpod_constructs.analysis.networks import SUBNET, VPC, Subnet, network_facts
 from hyperpod_constructs.analysis.security_groups import is_resource
@@ -69,6 +70,11 @@ def _asked_of_others(source: Side, vpc: Resource, associations: list[Resource], 
     if all(_is_nowhere(vpc, one) for one in servers):
         says = f"names servers in {vpc.logical_id} at addresses of no subnet, {', '.join(map(str, servers))}: nothing is there"
         yield Hop(options, False, says, (_SERVERS,))
+    lost = [next(routed(source.subnets[0], one), None) for one in map(_address, servers) if one is not None and source.subnets]
+    if len(lost) == len(servers) and None not in lost:
+        says = f"names servers alone to which no route leads, {', '.join(map(str, servers))}"
+        covers = dict.fromkeys(hop.resource for hop in lost if hop is not None)
+        yield Hop(options, False, says, (_SERVERS,), covers=tuple(covers))
     if not all(map(_is_global, servers)):
         return
     for hop in to_the_internet(source, Traffic("udp", DNS_PORTS)):
@@ -77,6 +83,13 @@ def _asked_of_others(source: Side, vpc: Resource, associations: list[Resource], 
             yield Hop(options, False, says, (_SERVERS,), covers=(hop.resource, *hop.covers))
     if private:
         yield Hop(options, None, "names servers that know no private names", (_SERVERS,))
+
+
+def _address(text: str | None) -> ipaddress.IPv4Address | None:
+    try:
+        return ipaddress.IPv4Address(text or "")
+    except ValueError:
+        return None
 
 
 def _is_nowhere(vpc: Resource, text: str | None) -> bool:

@@ -6,9 +6,9 @@ import ipaddress
 from collections.abc import Iterator
 from ipaddress import IPv4Address
 
-from hyperpod_constructs.analysis.blocks import blocks_of
+from hyperpod_constructs.analysis.far_addresses import routed
 from hyperpod_constructs.analysis.interface_ways import Stopped
-from hyperpod_constructs.analysis.networks import SUBNET, ExitKind, Subnet, block_of, exit_of, network_facts
+from hyperpod_constructs.analysis.networks import SUBNET, network_facts
 from hyperpod_constructs.analysis.placement import groups_at
 from hyperpod_constructs.analysis.security_groups import security_groups
 from hyperpod_constructs.analysis.traffic import Side, Traffic
@@ -64,21 +64,4 @@ def _to_server(source: Side, server: Side, traffic: Traffic) -> Iterator[Hop]:
     (subnet,), (block,) = source.subnets or (), server.addresses or ()
     yield from through_groups(source, "egress", server, traffic)
     yield from through_acls([subnet], server, traffic, asks=True)
-    yield from _routed(subnet, block.network_address)
-
-
-def _routed(subnet: Subnet, address: IPv4Address) -> Iterator[Hop]:
-    """The route to an address; one to the internet does not lead to a private address."""
-    vpc = subnet.vpc
-    if vpc is None or not subnet.complete or not blocks_of(vpc).complete or address.is_global:
-        return
-    if any(address in one.block for one in blocks_of(vpc).known):
-        return
-    blocks = [(block_of(route.get("DestinationCidrBlock")), route) for route in subnet.routes]
-    if any(block is None for block, _ in blocks):
-        return
-    known = [(block.prefixlen, route) for block, route in blocks if block is not None and address in block]
-    nearest = max(known, key=lambda one: one[0], default=None)
-    if nearest is None or exit_of(nearest[1]).kind in (ExitKind.NAT, ExitKind.INTERNET_GATEWAY):
-        table = resource_of(subnet.route_table)
-        yield Hop(table or subnet.resource, False, f"has no route to {address} for {subnet.resource.logical_id}")
+    yield from routed(subnet, block.network_address)

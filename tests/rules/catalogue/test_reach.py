@@ -240,6 +240,12 @@ CASES = [
         {"Options/DomainNameServers": ["10.0.200.10", "10.0.201.10"]},
         {"Options/DomainNameServers": ["10.0.200.10", "10.9.0.10"]},
     ),
+    Case(
+        COME_UP,
+        edited(SLURM, asking("AmazonProvidedDNS")),
+        {"Options/DomainNameServers": ["10.9.0.10"]},
+        {"Options/DomainNameServers": ["10.9.0.10", "10.0.0.2"]},
+    ),
     # A firewall of names lets those of AWS through; servers of the internet need a way
     Case(COME_UP, FIREWALL, {f"{WALL_RULES}/1/Priority": 5}, {f"{WALL_RULES}/1/Priority": 5, f"{WALL_RULES}/1/Action": "ALERT"}),
     Case(COME_UP, FIREWALL, {"Known/Domains/1": "*.example.com"}, {"Known/Domains/1": "ssm.us-west-2.amazonaws.com"}),
