@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hyperpod_constructs.analysis.forwarders import INSTANCE, groups_of, subnet_of
+from hyperpod_constructs.analysis.half_rules import half_rules
 from hyperpod_constructs.analysis.interface_ways import Stopped
 from hyperpod_constructs.analysis.listeners import mute_balancers, targets_of
 from hyperpod_constructs.analysis.networks import SUBNET, Subnet, network_facts
@@ -64,9 +65,13 @@ def _in_zones(balancer: Resource, subnets: tuple[Subnet, ...], targets: Resource
 
 
 def _groups(balancer: Resource, subnets: tuple[Subnet, ...], instance: Resource, traffic: Traffic) -> Iterator[Hop]:
-    """The groups of a target; a load balancer for networks may send as its clients, whom nobody knows."""
+    """The groups of a target, unless a rule to them has no other half, which is the mistake then.
+
+    A load balancer for networks may send as its clients, whom nobody knows.
+    """
     own, groups = groups_at(balancer, "SecurityGroups"), groups_of(instance)
     if own and groups is not None and as_str(balancer.get("Type")) in ("application", None):
         source = Side(balancer.logical_id, tuple(security_groups(one.template.model).of(one) for one in own), subnets)
         target = Side(instance.logical_id, groups)
-        yield from through_groups(target, "ingress", source, traffic)
+        halves = [one for one in half_rules(balancer.template.model) if one.group in own and one.target in target.resources]
+        yield from through_groups(target, "ingress", source, traffic) if not halves else ()
