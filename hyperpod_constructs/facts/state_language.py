@@ -35,7 +35,10 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 }
 """The fields of a state by its type."""
 
-PATHS = ("InputPath", "OutputPath", "ResultPath", "ItemsPath", "SecondsPath", "TimestampPath")
+PATHS = (
+    *("InputPath", "OutputPath", "ResultPath", "ItemsPath", "SecondsPath", "TimestampPath", "TimeoutSecondsPath"),
+    *("HeartbeatSecondsPath", "MaxConcurrencyPath", "ErrorPath", "CausePath"),
+)
 """Fields that hold a path, or null."""
 
 OF_JSON_PATH = frozenset(
@@ -57,14 +60,71 @@ COMPARISONS = (
     *(f"Is{kind}" for kind in ("Null", "Present", "Numeric", "String", "Boolean", "Timestamp")),
 )
 
-FUNCTIONS = tuple(
-    f"States.{name}"
-    for name in (
-        *("Format", "StringToJson", "JsonToString", "Array", "ArrayPartition", "ArrayContains", "ArrayRange", "ArrayGetItem"),
-        *("ArrayLength", "ArrayUnique", "Base64Encode", "Base64Decode", "Hash", "JsonMerge", "MathRandom", "MathAdd"),
-        *("StringSplit", "UUID"),
-    )
+ARGUMENTS: Mapping[str, tuple[int, int | None]] = {
+    "States.Format": (1, None),
+    "States.StringToJson": (1, 1),
+    "States.JsonToString": (1, 1),
+    "States.Array": (0, None),
+    "States.ArrayPartition": (2, 2),
+    "States.ArrayContains": (2, 2),
+    "States.ArrayRange": (3, 3),
+    "States.ArrayGetItem": (2, 2),
+    "States.ArrayLength": (1, 1),
+    "States.ArrayUnique": (1, 1),
+    "States.Base64Encode": (1, 1),
+    "States.Base64Decode": (1, 1),
+    "States.Hash": (2, 2),
+    "States.JsonMerge": (3, 3),
+    "States.MathRandom": (2, 3),
+    "States.MathAdd": (2, 2),
+    "States.StringSplit": (2, 2),
+    "States.UUID": (0, 0),
+}
+"""The intrinsic functions, each with the least and the most arguments; `None` for any number.
+
+Source: https://docs.aws.amazon.com/step-functions/latest/dg/intrinsic-functions.html (as of 2026-11-30)
+"""
+FUNCTIONS = tuple(ARGUMENTS)
+HASHES = ("MD5", "SHA-1", "SHA-256", "SHA-384", "SHA-512")
+"""Algorithms of `States.Hash` and `$hash`.
+
+Source: https://docs.aws.amazon.com/step-functions/latest/dg/intrinsic-functions.html (as of 2026-11-30)
+"""
+
+CONTEXT: Mapping[str, tuple[str, ...]] = {
+    "": ("Execution", "Map", "State", "StateMachine", "Task"),
+    "Execution": ("Id", "Input", "Name", "RedriveCount", "RedriveTime", "RoleArn", "StartTime"),
+    "Map": ("Item",),
+    "Map.Item": ("Index", "Key", "Source", "Value"),
+    "State": ("EnteredTime", "Name", "RetryCount"),
+    "StateMachine": ("Id", "Name"),
+    "Task": ("Token",),
+}
+"""The members of the context object by their place in it.
+
+Source: https://docs.aws.amazon.com/step-functions/latest/dg/input-output-contextobject.html (as of 2026-11-30)
+"""
+
+_OF_TEXTS = (
+    *("string", "length", "substring", "substringBefore", "substringAfter", "uppercase", "lowercase", "trim", "pad", "contains"),
+    *("split", "join", "match", "replace", "base64encode", "base64decode", "encodeUrlComponent", "encodeUrl", "decodeUrlComponent"),
+    "decodeUrl",
 )
+_OF_NUMBERS = (
+    *("number", "abs", "floor", "ceil", "round", "power", "sqrt", "random", "formatNumber", "formatBase", "formatInteger"),
+    *("parseInteger", "sum", "max", "min", "average", "boolean", "not", "exists"),
+)
+_OF_LISTS = (
+    *("count", "append", "sort", "reverse", "shuffle", "distinct", "zip", "keys", "lookup", "spread", "merge", "sift", "each"),
+    *("error", "assert", "type", "now", "millis", "fromMillis", "toMillis", "map", "filter", "single", "reduce"),
+)
+_OF_STATES = ("partition", "range", "hash", "uuid", "parse")
+JSONATA_FUNCTIONS = tuple(f"${name}" for name in (*_OF_TEXTS, *_OF_NUMBERS, *_OF_LISTS, *_OF_STATES))
+"""The functions of JSONata without `$eval`, and those that Step Functions adds (as of 2026-11-30).
+
+Sources: https://docs.jsonata.org/string-functions with the pages beside it and
+https://docs.aws.amazon.com/step-functions/latest/dg/transforming-data.html
+"""
 
 ERRORS = tuple(
     f"States.{name}"
@@ -85,6 +145,12 @@ LAMBDA_ERRORS = tuple(
 """Errors of the integration of Lambda that a retry or a catch names; there are others (as of 2026-11-27).
 
 Source: https://docs.aws.amazon.com/step-functions/latest/dg/bp-lambda-serviceexception.html
+"""
+
+RUNNERS = ("AWS::Lambda::Alias", "AWS::Lambda::Function", "AWS::Lambda::Version", "AWS::StepFunctions::Activity")
+"""Types of resources that a task runs by their ARNs.
+
+Source: https://docs.aws.amazon.com/step-functions/latest/dg/state-task.html (as of 2026-11-30)
 """
 
 _SYNC, _TOKEN = ".sync", ".waitForTaskToken"

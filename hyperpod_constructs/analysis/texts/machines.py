@@ -15,6 +15,8 @@ from hyperpod_constructs.analysis.texts.expressions import expressions_of, mista
 from hyperpod_constructs.analysis.texts.integrations import waits_in
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, is_open, known, spelled, texts_in
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.analysis.texts.state_expressions import expression_mistakes
+from hyperpod_constructs.analysis.texts.state_shapes import shape_mistakes
 from hyperpod_constructs.analysis.texts.task_calls import task_mistakes
 from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.state_language import (
@@ -27,10 +29,11 @@ from hyperpod_constructs.facts.state_language import (
     OF_JSON_PATH,
     OF_JSONATA,
     PATHS,
+    RUNNERS,
 )
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
-from hyperpod_constructs.templates.values import ABSENT, Value, as_int
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_int
 
 MACHINE = "AWS::StepFunctions::StateMachine"
 _MOST_STATES, _DEEPEST = 1000, 10
@@ -51,7 +54,12 @@ def state_machine(resource: Resource) -> Slips:
         yield data.below(key)
     elif isinstance(data, Mapping):
         found = [*_machine(data, "", 0, _language(data, JSON_PATH)), *_places(text or data, given)]
-        found += [*_twice(data), *_kind(data, known(resource.get("StateMachineType")))]
+        found += [
+            *_twice(data),
+            *_kind(data, known(resource.get("StateMachineType"))),
+            *shape_mistakes("machine", data, "in the machine"),
+        ]
+        found += expression_mistakes(data)
         found += _numbers(data) if key == "DefinitionString" else []
         yield from (slip.below(key) for slip in sorted(found, key=lambda one: one.dead)[:1])
     yield from _logging(resource)
@@ -100,12 +108,22 @@ def _kind(data: Mapping[str, Value], kind: str | None) -> list[Slip]:
     waits = [way for text in texts_in(data) if (way := waits_in(text))]
     if waits:
         return [Slip(f"an express machine waits for a task ({waits[0]})", "StateMachineType: STANDARD, or a task without waiting")]
+    spread = [one for one in all_states(data) if _mode(one.value) == "DISTRIBUTED"]
+    if spread:
+        return [
+            Slip(f"an express machine has the distributed map {spread[0].name!r}", "StateMachineType: STANDARD, or the mode INLINE")
+        ]
     long = [one for one in all_states(data) if (as_int(one.value.get("Seconds", ABSENT)) or 0) >= _EXPRESS_SECONDS]
     if long:
         seconds = long[0].value["Seconds"]
         message = f"the state {long[0].name} waits for {seconds} seconds, and an express machine ends after five minutes"
         return [Slip(message, "StateMachineType: STANDARD, or a shorter wait", dead=True)]
     return []
+
+
+def _mode(state: Mapping[str, Value]) -> str | None:
+    """Where a map runs its machines."""
+    return known(mapping(mapping(state.get("ItemProcessor")).get("ProcessorConfig")).get("Mode", ABSENT))
 
 
 def _language(data: Mapping[str, Value], given: str) -> str:
@@ -180,6 +198,11 @@ def _state(name: str, state: Mapping[str, Value], states: Mapping[str, Value], d
             yield _lost(f"the state {name!r}", target, states)
     for slip in (*_fields(state, kind, language), *_whole(state, kind), *_tries(state), *_queries(state, language)):
         yield replace(slip, message=f"the state {name!r} {slip.message}")
+    for part in (kind, language.lower()):
+        yield from shape_mistakes(part, state, f"in the state {name!r}")
+    for index, choice in entries(state.get("Choices")):
+        if isinstance(choice, Mapping):
+            yield from _rule("choice", choice, f"in choice {index + 1} of the state {name!r}", 0)
     if kind == "Task":
         yield from (replace(slip, message=f"the state {name!r} {slip.message}") for slip in task_mistakes(state, language))
     inner = [one for _, one in entries(state.get("Branches"))] + [state.get("ItemProcessor", state.get("Iterator", ABSENT))]
@@ -210,8 +233,13 @@ def _whole(state: Mapping[str, Value], kind: str) -> Iterator[Slip]:
         yield Slip("has no Choices", "a list of choices")
     if kind == "Choice" and any(isinstance(one, Mapping) and "Next" not in one for _, one in entries(state.get("Choices"))):
         yield Slip("has a choice without Next", "the name of a state")
-    if kind == "Task" and state.get("Resource", ABSENT) is ABSENT:
+    resource = state.get("Resource", ABSENT)
+    if kind == "Task" and resource is ABSENT:
         yield Slip("has no Resource", "the ARN of a task")
+    if isinstance(resource, Reference) and resource.resource.type.startswith("AWS::") and resource.resource.type not in RUNNERS:
+        yield Slip(
+            f"runs {resource.resource.logical_id}, which is {resource.resource.type}", "a function, an activity or an integration"
+        )
     for key in PATHS:
         path = state.get(key)
         if isinstance(path, str) and not is_open(path) and not path.startswith(("$", "States.")):
@@ -271,10 +299,21 @@ def _queries(state: Mapping[str, Value], language: str) -> Iterator[Slip]:
             yield found
 
 
+def _rule(part: str, rule: Mapping[str, Value], whose: str, depth: int) -> Iterator[Slip]:
+    """A rule of a choice, and the rules in it."""
+    yield from shape_mistakes(part, rule, whose)
+    for inner in _inner(rule) if depth < _DEEPEST else ():
+        yield from _rule("nested", inner, whose, depth + 1)
+
+
+def _inner(rule: Mapping[str, Value]) -> list[Mapping[str, Value]]:
+    found = [one for key in ("And", "Or") for _, one in entries(rule.get(key))]
+    return [one for one in (*found, rule.get("Not", ABSENT)) if isinstance(one, Mapping)]
+
+
 def _choice(index: int, choice: Mapping[str, Value], depth: int) -> Iterator[Slip]:
-    inner = [one for key in ("And", "Or") for _, one in entries(choice.get(key))] + [choice.get("Not", ABSENT)]
-    for one in inner if depth < _DEEPEST else ():
-        yield from _choice(index, mapping(one), depth + 1) if isinstance(one, Mapping) else ()
+    for inner in _inner(choice) if depth < _DEEPEST else ():
+        yield from _choice(index, inner, depth + 1)
     variable = choice.get("Variable")
     if isinstance(variable, str) and not is_open(variable) and not variable.startswith("$"):
         yield Slip(f"has the Variable {quoted(variable)}", "a path such as $.name")
