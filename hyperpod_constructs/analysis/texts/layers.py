@@ -31,9 +31,20 @@ def function(resource: Resource) -> Slips:
             yield from _of_layer(layer, {"Architectures": own, "Runtime": known(resource.get("Runtime"))}, index)
         else:
             yield from _of_name((spelled(one) or "").partition(":layer:")[2].partition(":")[0], own, ("Layers", index), one)
+    yield from _versions(resource)
     for key in ("ImageUri", "S3Key"):
         value = resource.get("Code", key)
         yield from _of_name((known(value) or "").rpartition("/")[2], own, ("Code", key), value)
+
+
+def _versions(function: Resource) -> Slips:
+    """Two versions of one layer."""
+    seen: set[str] = set()
+    for index, one in entries(function.get("Layers")):
+        name = (known(one) or "").rpartition(":")[0]
+        if name in seen:
+            yield Slip(f"two versions of {name.rpartition(':')[2]} are layers", "one version of each layer", ("Layers", index), one)
+        seen.update((name,) if name else ())
 
 
 def _of_layer(layer: Resource, own: Mapping[str, str | None], index: int) -> Slips:
