@@ -12,15 +12,27 @@ from typing import NamedTuple
 
 from hyperpod_constructs.facts.data import rows
 
-# fmt: off
-METRIC_FUNCTIONS = (
-    "ABS", "ANOMALY_DETECTION_BAND", "AVG", "CEIL", "DATAPOINT_COUNT", "DB_PERF_INSIGHTS", "DIFF", "DIFF_TIME", "FILL",
-    "FIRST", "LAST", "FLOOR", "IF", "INSIGHT_RULE_METRIC", "LAMBDA", "LOG", "LOG10", "MAX", "METRIC_COUNT", "METRICS",
-    "MIN", "MINUTE", "HOUR", "DAY", "DATE", "MONTH", "YEAR", "EPOCH", "PERIOD", "RATE", "REMOVE_EMPTY", "RUNNING_SUM",
-    "SEARCH", "SERVICE_QUOTA", "SLICE", "SORT", "STDDEV", "SUM", "TIME_SERIES", "AND", "OR",
-)
-# fmt: on
-"""Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html"""
+MATH_ARGUMENTS: Mapping[str, tuple[int, int | None]] = {
+    **dict.fromkeys(("ABS", "CEIL", "DATAPOINT_COUNT", "DIFF", "DIFF_TIME", "FIRST", "FLOOR", "LAST", "LOG", "LOG10"), (1, 1)),
+    **dict.fromkeys(("METRIC_COUNT", "RATE", "REMOVE_EMPTY", "RUNNING_SUM", "TIME_SERIES"), (1, 1)),
+    **dict.fromkeys(("AVG", "MAX", "MIN", "STDDEV", "SUM"), (1, None)),
+    **dict.fromkeys(("DATE", "DAY", "EPOCH", "HOUR", "MINUTE", "MONTH", "PERIOD", "SERVICE_QUOTA", "YEAR"), (1, 1)),
+    "ANOMALY_DETECTION_BAND": (1, 2),
+    "DB_PERF_INSIGHTS": (3, None),
+    "FILL": (2, 2),
+    "IF": (2, 3),
+    "INSIGHT_RULE_METRIC": (2, 2),
+    "LAMBDA": (1, None),
+    "METRICS": (0, 1),
+    "SEARCH": (2, 3),
+    "SLICE": (2, 3),
+    "SORT": (3, 4),
+}
+METRIC_FUNCTIONS = (*MATH_ARGUMENTS, "AND", "OR")
+"""The functions of metric math, each with the least and the most arguments; `None` for any number (as of 2026-11-30).
+
+Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
+"""
 
 CLUSTERS, CLUSTER_DIMENSION = "/aws/sagemaker/Clusters", "ClusterId"
 """The namespace of a Slurm cluster's own metrics, and their dimension: the last part of the cluster's ARN."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from itertools import pairwise
 
-from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
+from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
 from hyperpod_constructs.analysis.texts.metrics import asked_of, published
 from hyperpod_constructs.analysis.texts.own_metrics import written
 from hyperpod_constructs.analysis.texts.reading import known, spelled
@@ -187,6 +188,7 @@ def metric_math(text: str, ids: list[str]) -> Slips:
     if len(text) > _LONGEST_MATH or text.lstrip().upper().startswith("SELECT "):
         return
     position, words, open_, before = 0, [], 0, ""
+    tokens: list[str] = []
     while position < len(text):
         match = _MATH_TOKEN.match(text, position)
         if match is None:
@@ -200,6 +202,7 @@ def metric_math(text: str, ids: list[str]) -> Slips:
             yield Slip(f"the expression {quoted(text)} has no operator between {before} and {token}", _MATH, found=text)
             return
         before = before if token.isspace() else token
+        tokens += () if token.isspace() else (token,)
         if token[0].isalpha() or token[0] == "_":
             words.append(token)
     if open_:
@@ -211,16 +214,30 @@ def metric_math(text: str, ids: list[str]) -> Slips:
         if word[0].islower() and word not in ids:
             yield Slip(f"the expression names {word!r}, and no metric has this id", f"ids: {listed(ids)}", found=text)
             return
-        if (
-            word.isupper()
-            and len(word) > 1
-            and word not in metric_names.METRIC_FUNCTIONS
-            and (near := nearest(word, metric_names.METRIC_FUNCTIONS))
-        ):
-            yield Slip(
-                f"metric math has no function {word}; the nearest is {near}", listed(metric_names.METRIC_FUNCTIONS), found=text
-            )
-            return
+    yield from _calls(text, tokens)
+
+
+def _calls(text: str, tokens: list[str]) -> Slips:
+    """Functions that metric math does not have, or that are called with too few or too many arguments."""
+    open_: list[tuple[str, int]] = []
+    for before, token in pairwise(("", *tokens)):
+        if token in ("(", "["):
+            named = token == "(" and before.isupper() and len(before) > 1 and before not in ("AND", "OR")
+            open_.append((before if named else "", 0))
+        elif token == ",":
+            open_[-1:] = [(name, commas + 1) for name, commas in open_[-1:]]
+        elif token in (")", "]"):
+            name, commas = open_.pop()
+            count = commas if before == "(" else commas + 1
+            least, most = metric_names.MATH_ARGUMENTS.get(name, (0, None))
+            if name and name not in metric_names.MATH_ARGUMENTS:
+                said = f"metric math has no function {name}{meant(name, metric_names.METRIC_FUNCTIONS)}"
+                yield Slip(said, listed(metric_names.METRIC_FUNCTIONS), found=text)
+                return
+            if count < least or (most is not None and count > most):
+                wanted = f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
+                yield Slip(f"the expression {quoted(text)} calls {name} with {count} arguments", f"{wanted} arguments", found=text)
+                return
 
 
 def _is_operand(token: str) -> bool:
