@@ -18,7 +18,9 @@ _TOKEN = re.compile(
     r"|:=|!=|<=|>=|~>|\.\.|\*\*|\?\?|\?:|==|&&|\|\||.",
     re.DOTALL,
 )
-_REGULAR = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\]|\\.)*\])+/[a-z]*")
+_REGULAR = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\]|\\.){0,99}\]){1,255}/[a-z]{0,9}")
+_LONGEST, _MOST_PARAMETERS = 4096, 40
+"""Longer expressions are believed."""
 _OPENS = frozenset(("", "(", "[", "{", ",", ":", ";", "?", "=", "!=", "~>", ":=", "and", "or", "in", "&"))
 """Tokens behind which a slash begins a regular expression."""
 _OF_OTHERS = {"==": "=", "&&": "and", "||": "or", "!": "$not(...)"}
@@ -32,6 +34,8 @@ def mistakes_in_expression(text: str, scope: Collection[str], variables: Collect
     :param scope: the members that `$states` has where the expression stands.
     :param variables: the variables that the machine assigns; `None` if they are not known.
     """
+    if len(text) > _LONGEST:
+        return
     tokens = list(_tokens(text.strip()[2:-2]))
     shown, bound = quoted(text), _bound(tokens)
     for index, token in enumerate(tokens):
@@ -81,8 +85,8 @@ def _bound(tokens: list[str]) -> set[str]:
     found |= {one for before, one in pairwise(tokens) if before in ("@", "#")}
     for index, token in enumerate(tokens):
         if token in ("function", "λ"):
-            end = tokens.index(")", index) if ")" in tokens[index:] else len(tokens)
-            found.update(tokens[index + 1 : end])
+            given = tokens[index + 1 : index + _MOST_PARAMETERS]
+            found.update(given[: given.index(")")] if ")" in given else given)
     return found
 
 

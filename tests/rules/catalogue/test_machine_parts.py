@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from time import monotonic
 from typing import Any
 
 import pytest
 
+from hyperpod_constructs.analysis.texts.jsonata import mistakes_in_expression
 from tests.rules.catalogue.cases import REMOVED, edited
 from tests.rules.catalogue.templates import findings
 from tests.rules.catalogue.text_bases import resource
@@ -212,3 +214,11 @@ def test_expressions_of_every_form_are_taken(text: str) -> None:
 )
 def test_unknown_parts_are_believed(path: str, value: Any) -> None:
     assert findings(edited(BASE, {path: value}), rules="HP-TXT") == []
+
+
+@pytest.mark.parametrize("part", ["[/", "function(", "/*", "\\'"])
+def test_expressions_are_read_in_little_time(part: str) -> None:
+    start = monotonic()
+    for length in (4000, 40_000):
+        list(mistakes_in_expression(f"{{% {(part * length)[:length]} %}}", ("input",), frozenset()))
+    assert monotonic() - start < 2
