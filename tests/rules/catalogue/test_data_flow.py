@@ -167,7 +167,7 @@ ANSWERS: dict[str, Any] = {
         ("Failed/Arguments", {"TopicArn": "a", "Message": "{% $states.input.reason & 'x' %}"}, None),
         ("Failed/Arguments", {"TopicArn": "a", "Message": "{% $states.context.Execution.Name %}"}, None),
         ("Look/Output", "{% $merge([$states.input, $states.result]) %}", None),
-        ("Pause/Output", {"name": "{% $states.result.a %}"}, None),
+        ("Pause/Output", {"name": "{% $states.result.a %}"}, "$states has no result there"),
     ],
 )
 def test_paths_of_jsonata_are_followed(path: str, value: Any, message: str | None) -> None:
