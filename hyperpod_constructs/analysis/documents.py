@@ -25,9 +25,11 @@ from hyperpod_constructs.analysis.instance_sessions import mistaken_targets
 from hyperpod_constructs.analysis.longer_names import longer_names
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.policy_document import Statement, listed
+from hyperpod_constructs.analysis.policy_grammar import mistaken_elements
+from hyperpod_constructs.analysis.principals import mistaken_principals, never_asked
 from hyperpod_constructs.analysis.regions import own_region_of
 from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
-from hyperpod_constructs.facts.policies import ACTIONS_OF, DOCUMENTS, POLICIES_OF, WITHOUT_RESOURCE, Kind
+from hyperpod_constructs.facts.policies import ACTIONS_OF, DOCUMENTS, POLICIES_OF, Kind
 from hyperpod_constructs.facts.regions import partition
 from hyperpod_constructs.templates.globs import glob
 from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
@@ -38,12 +40,7 @@ _UNKNOWN = "\0"
 _WITH_VARIABLES = "2012-10-17"
 _OF_OBJECTS = ("AWS::S3::AccessPoint", "AWS::S3::BucketPolicy")
 _SID = re.compile(r"[A-Za-z0-9]*")
-_WITH_GRAMMAR = frozenset(
-    ("AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "AWS::IAM::Role", "AWS::KMS::Key", "AWS::S3::BucketPolicy"),
-)
-"""Types whose schemas have the grammar of statements."""
 _PARTITION = re.compile(r"arn:(aws[a-z-]*):")
-_PRINCIPAL = re.compile(r"\*|\d{12}|A[A-Z0-9]{15,}|arn:aws[a-z-]*:(iam|sts)::(\d{12}|cloudfront):[^*?]+")
 _PARTITION_FIELD = re.compile(r"aws[a-z-]*|.*[*?$].*|")
 _DOUBLED = re.compile(r"arn:[^:]*:s3:::(?:s3://|https://|arn:|\$\{\w+\.(?:Arn|\w*DomainName|WebsiteURL)\})")
 _BUCKET_ARN = re.compile(r"arn:[^:]*:s3:(?!:)[^:]*:[^:]*:|arn:[^:]*:s3::[^:]+:")
@@ -63,7 +60,6 @@ Sources: https://docs.aws.amazon.com/drs/latest/userguide/security-iam-awsmanpol
 https://docs.aws.amazon.com/systems-manager/latest/userguide/parameter-store-public-parameters.html and
 https://docs.aws.amazon.com/systems-manager/latest/userguide/integration-ps-secretsmanager.html (as of 2026-11-28)
 """
-_SERVICE = re.compile(r"\*|[a-z0-9-]+(\.[a-z0-9-]+)+")
 
 
 class Written(NamedTuple):
@@ -110,24 +106,11 @@ def refused_words(one: Written) -> Iterator[tuple[str, tuple[str | int, ...]]]:
         yield from _in_trust(statement)
     else:
         yield from _named_words(one)
-    yield from _principals(statement)
+    yield from mistaken_principals(statement, one.kind)
     sid = as_str(at(statement.raw, "Sid"))
     if sid is not None and one.kind is not Kind.RESOURCE and not _SID.fullmatch(sid):
         yield f"the Sid {sid!r} has other characters than letters and digits", ("Sid",)
-    if one.resource.type not in _WITH_GRAMMAR:
-        yield from _grammar(one)
-
-
-def _grammar(one: Written) -> Iterator[tuple[str, tuple[str | int, ...]]]:
-    """What every statement has; of most types the schemas say it."""
-    effect = at(one.statement.raw, "Effect")
-    if effect is ABSENT or as_str(effect) not in ("Allow", "Deny", None):
-        yield f"the Effect is {shown(effect)!r}, and not Allow or Deny", ("Effect",)
-    for word in ("Action", "Principal" if one.kind is Kind.RESOURCE else "Resource"):
-        if not {word, f"Not{word}"} & one.statement.raw.keys():
-            yield f"the statement has no {word}", ()
-    for word in {"Resource", "NotResource"} & one.statement.raw.keys() if one.resource.type in WITHOUT_RESOURCE else ():
-        yield f"a statement of {one.resource.type} has no {word}: it is for the resource itself", (word,)
+    yield from mistaken_elements(one.resource, one.kind, statement)
 
 
 def _named_words(one: Written) -> Iterator[tuple[str, tuple[str | int, ...]]]:
@@ -196,24 +179,6 @@ def _in_trust(statement: Statement) -> Iterator[tuple[str, tuple[str | int, ...]
             yield f"{text!r} is no action of sts; the trust of a role has only those", ("Action",)
 
 
-_NAMED_PRINCIPALS = ("AWS::IAM::Role", "AWS::IAM::User")
-"""Types of principals whose `Ref` is a name."""
-
-
-def _principals(statement: Statement) -> Iterator[tuple[str, tuple[str | int, ...]]]:
-    for kind, form in (("AWS", _PRINCIPAL), ("Service", _SERVICE)):
-        for text in filter(None, map(as_str, listed(at(at(statement.raw, "Principal"), kind)) if _is_map(statement) else ())):
-            if form.fullmatch(text) is None:
-                yield f"{text!r} is no principal of the kind {kind}", ("Principal", kind)
-    for value in listed(at(at(statement.raw, "Principal"), "AWS")) if _is_map(statement) else ():
-        if isinstance(value, Reference) and value.attribute is None and target_of(value).type in _NAMED_PRINCIPALS:
-            yield f"the Ref of {target_of(value).logical_id} is a name, and principals are ARNs", ("Principal", "AWS")
-
-
-def _is_map(statement: Statement) -> bool:
-    return isinstance(at(statement.raw, "Principal"), Mapping)
-
-
 def idle_words(one: Written) -> Iterator[str]:
     """The actions of a statement that do nothing: there are none of this name, or they do not work on its resources."""
     statement = one.statement
@@ -223,13 +188,15 @@ def idle_words(one: Written) -> Iterator[str]:
             yield unknown
         elif one.kind is Kind.RESOURCE and not _is_asked(one.resource.type, text):
             yield f"{text} is never asked of this policy, whose actions begin with {ACTIONS_OF[one.resource.type]}:"
+    if one.kind is Kind.TRUST:
+        yield from never_asked(statement)
     if one.kind is Kind.RESOURCE and one.resource.type in ACTIONS_OF and are_of_no_resource(statement):
         yield f"{', '.join(map(str, statement.actions))}: asked for no resource, and so of no policy of one"
     if _has_variables(one) and _is_old(one):
         yield f"only documents of the Version {_WITH_VARIABLES} have variables, and others take them for text"
     of_bucket = one.resource.type in _OF_OBJECTS
     judged = one.kind is Kind.IDENTITY or one.resource.type == _ENDPOINT
-    if not statement.excludes_actions and (of_bucket or (statement.effect == "Allow" and judged)):
+    if statement.resources and not statement.excludes_actions and (of_bucket or (statement.effect == "Allow" and judged)):
         unfit = unfit_actions(statement)
         if unfit:
             yield f"{', '.join(unfit)} {'works' if len(unfit) == 1 else 'work'} on none of these resources"

@@ -11,16 +11,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.policy_document import Statement, listed, statements_of
 from hyperpod_constructs.facts.addons import AUDIENCE, SUBJECT
+from hyperpod_constructs.facts.principals import WEB_PROVIDERS
 from hyperpod_constructs.templates.dependencies import raw_at
 from hyperpod_constructs.templates.globs import glob
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_str, at
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_str, at, shown
 
 _ISSUER = "OpenIdConnectIssuerUrl"
 PROVIDER, CLUSTER = "AWS::IAM::OIDCProvider", "AWS::EKS::Cluster"
 _WILD = re.compile(r"[*?]")
 _FEDERATED = re.compile(r'"Federated"\s*:\s*"\$\{(\w+)\}"')
 _BEGIN = re.compile(rf"^({SUBJECT}|system:|repo:)")
+_ANY_OWNER = re.compile(r"(repo:)?[*?]+(/|$)")
+"""The subject of repositories of whatever owner."""
 _OF_POD = re.compile(rf"{SUBJECT}[a-z0-9-]+:[a-z0-9.-]+")
 
 
@@ -42,8 +45,8 @@ def claims_of(statement: Statement, *, like: bool = False) -> Iterator[tuple[str
 
 def names_provider(value: Value) -> bool:
     """Whether a principal is a provider of web identities."""
-    text = value if isinstance(value, str) else ""
-    return ":oidc-provider/" in text or resource_of(value, PROVIDER) is not None
+    text = str(shown(value)) if isinstance(value, str | Text) else ""
+    return ":oidc-provider/" in text or text in WEB_PROVIDERS or resource_of(value, PROVIDER) is not None
 
 
 def is_of_services_alone(role: Resource) -> bool:
@@ -130,7 +133,8 @@ def takes_every_identity(role: Resource) -> bool:
             isinstance(conditions, Mapping) and all(isinstance(keys, Mapping) for keys in conditions.values())
         )
         told = {key for key, value in claims_of(one, like=True) if _is_any(key, value)}
-        asked = any(not key.endswith((":aud", ":iss")) and key not in told for key, _ in claims_of(one))
+        free = (":iss",) if as_str(principal) in WEB_PROVIDERS else (":aud", ":iss")
+        asked = any(not key.endswith(free) and key not in told for key, _ in claims_of(one))
         if principal is not ABSENT and names_provider(principal) and one.effect == "Allow" and known and not asked:
             return True
     return False
@@ -139,7 +143,7 @@ def takes_every_identity(role: Resource) -> bool:
 def _is_any(key: str, value: Value) -> bool:
     """Whether a claim takes every subject of its provider: all pods of a cluster, or all repositories of the world."""
     texts = [as_str(one) for one in listed(value)] if key.endswith(":sub") else []
-    return any(one is not None and "*" in one and not _BEGIN.sub("", one).strip("*:/") for one in texts)
+    return any(one is not None and "*" in one and (not _BEGIN.sub("", one).strip("*:/") or _ANY_OWNER.match(one)) for one in texts)
 
 
 def mistake_in_claims(role: Resource) -> tuple[str, Reference | None] | None:

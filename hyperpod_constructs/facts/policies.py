@@ -95,6 +95,27 @@ ACTIONS_OF: Mapping[str, str] = {
 Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/access_policies_identity-vs-resource.html (as of 2026-11-27)
 """
 
+VERSIONS = ("2008-10-17", "2012-10-17")
+DOCUMENT_ELEMENTS = ("Version", "Id", "Statement")
+STATEMENT_ELEMENTS = (
+    *("Sid", "Effect", "Principal", "NotPrincipal", "Action", "NotAction", "Resource", "NotResource", "Condition"),
+)
+"""The versions of documents, and the elements of documents and of statements.
+
+Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html (as of 2026-11-30)
+"""
+
+DEMANDING_RESOURCE = (
+    *("AWS::KMS::Key", "AWS::KMS::ReplicaKey", "AWS::S3::AccessPoint", "AWS::S3::BucketPolicy"),
+    "AWS::SecretsManager::ResourcePolicy",
+)
+"""Types whose policies are refused if a statement names no resource.
+
+Source: https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-overview.html,
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-policy-language-overview.html and
+https://docs.aws.amazon.com/secretsmanager/latest/userguide/auth-and-access_resource-policies.html (as of 2026-11-30)
+"""
+
 WITHOUT_RESOURCE = ("AWS::ECR::Repository",)
 """Types whose policies are refused if a statement names a resource.
 

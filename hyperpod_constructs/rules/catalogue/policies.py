@@ -15,6 +15,7 @@ from hyperpod_constructs.analysis.iam import ROLE, aws_managed_name
 from hyperpod_constructs.analysis.joint_conditions import joint_conditions
 from hyperpod_constructs.analysis.missing_variables import missing_variables
 from hyperpod_constructs.analysis.open_policies import denies_everything, is_open, locks_out, open_permissions, open_statements
+from hyperpod_constructs.analysis.policy_grammar import mistaken_document
 from hyperpod_constructs.analysis.resource_policies import BUCKET_POLICY
 from hyperpod_constructs.analysis.schema.violation import nearest
 from hyperpod_constructs.facts.managed_policies import managed_policy, policy_names
@@ -34,7 +35,7 @@ _S3 = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/"
     fix="write the operator, the action, the resource or the principal as IAM spells it, and each Sid once",
     allowed="operators of IAM, actions as SERVICE:ACTION, ARNs or *, and principals by their full names",
     source=f"{_IAM}reference_policies_elements.html",
-    silences=("HP-POL-006",),
+    silences=("HP-POL-006", "HP-POL-007"),
 )
 def documents_are_taken(model: Model) -> Iterator[Hit]:
     for one in written(model):
@@ -42,6 +43,8 @@ def documents_are_taken(model: Model) -> Iterator[Hit]:
             doubts = ((one.resource, (*one.path, "Principal")),) if place[:1] == ("Principal",) else ()
             yield replace(hit(one.resource, words, *one.path, *place), doubts=doubts)
     for resource, place, _ in documents(model):
+        whole = mistaken_document(resource, resource.get(*place)) if place else ()
+        yield from (hit(resource, words, *place, *where) for words, where in whole)
         for index, sid in repeated_sids(as_items(resource.get(*place, "Statement")) or ()):
             yield hit(resource, f"the document has two statements with the Sid {sid!r}", *place, "Statement", index, "Sid")
 

@@ -54,7 +54,7 @@ def providers_are_for_sts(provider: Resource) -> str | None:
 def web_identities_have_their_action(role: Resource) -> str | None:
     for one in trust_of(role):
         principal = at(one.raw, "Principal", "Federated")
-        claims = any(key.endswith((":aud", ":sub")) for key, _ in claims_of(one))
+        claims = any(key.endswith((":aud", ":sub")) and not key.lower().startswith("saml:") for key, _ in claims_of(one))
         oidc = principal is not ABSENT and (names_provider(principal) or claims)
         if oidc and one.effect == "Allow" and one.speaks_of(_ACTION) is False:
             return f"the statement for a web identity allows {enumerated(map(str, one.actions))}"
