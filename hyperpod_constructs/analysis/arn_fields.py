@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from hyperpod_constructs.analysis.arn_kinds import other_kind
+from hyperpod_constructs.analysis.arn_shapes import mistaken_shape
 from hyperpod_constructs.analysis.arns import Arn
 from hyperpod_constructs.analysis.policy_document import Statement
 from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
@@ -40,7 +41,7 @@ def misplaced_fields(statement: Statement) -> Iterator[str]:
 def wrong_form(pattern: Value) -> str | None:
     """Why no ARN fits a pattern, in words."""
     other = other_kind(pattern)
-    found = _wrong_field(pattern) or _wrong_value(pattern) or _wrong_name(pattern)
+    found = mistaken_shape(pattern) or _wrong_field(pattern) or _wrong_value(pattern) or _wrong_name(pattern)
     return found or (None if other is None else f"is of another kind: {other[0]}")
 
 

@@ -47,7 +47,9 @@ def holds(conditions: Value, context: Context) -> bool | None:
 
 def is_operator(operator: str) -> bool:
     """Whether IAM has an operator of this name; case does not count."""
-    base, quantifier, _ = taken_apart(operator)
+    base, quantifier, optional = taken_apart(operator)
+    if base == "null" and optional:
+        return False
     return (base in _TESTS or base in _UNTESTED) and quantifier in ("", "forallvalues", "foranyvalue")
 
 

@@ -30,7 +30,7 @@ from hyperpod_constructs.analysis.principals import mistaken_principals, never_a
 from hyperpod_constructs.analysis.regions import own_region_of
 from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
 from hyperpod_constructs.facts.policies import ACTIONS_OF, DOCUMENTS, POLICIES_OF, Kind
-from hyperpod_constructs.facts.regions import partition
+from hyperpod_constructs.facts.regions import PARTITIONS, partition
 from hyperpod_constructs.templates.globs import glob
 from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_str, at, joined, parts_of, shown
@@ -41,7 +41,7 @@ _WITH_VARIABLES = "2012-10-17"
 _OF_OBJECTS = ("AWS::S3::AccessPoint", "AWS::S3::BucketPolicy")
 _SID = re.compile(r"[A-Za-z0-9]*")
 _PARTITION = re.compile(r"arn:(aws[a-z-]*):")
-_PARTITION_FIELD = re.compile(r"aws[a-z-]*|.*[*?$].*|")
+_OPEN = re.compile(r"[*?$]")
 _DOUBLED = re.compile(r"arn:[^:]*:s3:::(?:s3://|https://|arn:|\$\{\w+\.(?:Arn|\w*DomainName|WebsiteURL)\})")
 _BUCKET_ARN = re.compile(r"arn:[^:]*:s3:(?!:)[^:]*:[^:]*:|arn:[^:]*:s3::[^:]+:")
 """The beginning of an ARN of S3 with a region or an account, which those of buckets and objects have not."""
@@ -102,6 +102,8 @@ def refused_words(one: Written) -> Iterator[tuple[str, tuple[str | int, ...]]]:
     for operator in _keys(at(statement.raw, "Condition")):
         if not is_operator(operator):
             yield f"{operator!r} is no operator of conditions", ("Condition", operator)
+        for name in _spelled_twice(_keys(at(statement.raw, "Condition", operator))):
+            yield f"{operator} has the key {name} twice: case does not count", ("Condition", operator, name)
     if one.kind is Kind.TRUST:
         yield from _in_trust(statement)
     else:
@@ -136,7 +138,7 @@ def _resource_mistake(value: Value, resource: Resource) -> str | None:
         return f"{value!r} begins with {what} and is no ARN; a resource is an ARN or *" if what else None
     begin = first if isinstance(first, str) else ""
     fields = begin.split(":")
-    if fields[0] == "arn" and len(fields) > 2 and not _PARTITION_FIELD.fullmatch(fields[1]):
+    if fields[0] == "arn" and len(fields) > 2 and fields[1] not in ("", *PARTITIONS) and not _OPEN.search(fields[1]):
         return f"{shown(value)!r} has {fields[1]!r} in the place of the partition, which is aws in most regions"
     if _is_bucket_elsewhere(value):
         return f"{shown(value)!r} has a region or an account, and the ARN of a bucket has none"
@@ -283,6 +285,11 @@ def repeated_sids(statements: Sequence[Value]) -> Iterator[tuple[int, str]]:
         if sid and sid in seen:
             yield index, sid
         seen.update([sid] if sid else [])
+
+
+def _spelled_twice(names: Sequence[str]) -> Iterator[str]:
+    """The keys that stand in another case before."""
+    return (name for index, name in enumerate(names) if name.lower() in {one.lower() for one in names[:index]})
 
 
 def _keys(value: Value) -> list[str]:

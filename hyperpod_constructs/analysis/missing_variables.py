@@ -6,11 +6,11 @@ Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_vari
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from hyperpod_constructs.analysis.conditions import Context, value_of
-from hyperpod_constructs.analysis.policy_document import Statement, listed
-from hyperpod_constructs.templates.values import ABSENT, Value, at, parts_of, shown
+from hyperpod_constructs.analysis.policy_document import Statement, values_with_places
+from hyperpod_constructs.templates.values import ABSENT, parts_of, shown
 
 _Place = tuple[str | int, ...]
 _VARIABLE = re.compile(r"\$\{([\w-]+:[^},]+)\}")
@@ -22,20 +22,8 @@ def missing_variables(statement: Statement, caller: Context) -> Iterator[tuple[s
 
     :param caller: the keys of all calls that the statement is for, as far as they are known.
     """
-    for place, value in _values(statement):
+    for place, value in values_with_places(statement):
         found = [key for part in parts_of(value) if isinstance(part, str) for key in _VARIABLE.findall(part)]
         missing = next((key for key in found if value_of(key, caller) is ABSENT), None)
         if missing is not None:
             yield f"{shown(value)} fits nothing, as calls of these principals never have {missing}", place
-
-
-def _values(statement: Statement) -> Iterator[tuple[_Place, Value]]:
-    """The texts of a statement in which IAM puts variables."""
-    word = "NotResource" if statement.excludes_resources else "Resource"
-    raw = at(statement.raw, word)
-    for index, value in enumerate(statement.resources):
-        yield (word, index) if isinstance(raw, tuple) else (word,), value
-    conditions = at(statement.raw, "Condition")
-    for operator, keys in conditions.items() if isinstance(conditions, Mapping) else ():
-        for name, values in keys.items() if isinstance(keys, Mapping) else ():
-            yield from ((("Condition", operator, name), value) for value in listed(values))

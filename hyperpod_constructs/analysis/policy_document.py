@@ -5,7 +5,7 @@ https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements.htm
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -227,3 +227,15 @@ def listed(value: Value) -> tuple[Value, ...]:
     if value is ABSENT or value is None:
         return ()
     return value if isinstance(value, tuple) else (value,)
+
+
+def values_with_places(statement: Statement) -> Iterator[tuple[tuple[str | int, ...], Value]]:
+    """The texts of a statement in which IAM puts variables."""
+    word = "NotResource" if statement.excludes_resources else "Resource"
+    raw = at(statement.raw, word)
+    for index, value in enumerate(statement.resources):
+        yield (word, index) if isinstance(raw, tuple) else (word,), value
+    conditions = at(statement.raw, "Condition")
+    for operator, keys in conditions.items() if isinstance(conditions, Mapping) else ():
+        for name, values in keys.items() if isinstance(keys, Mapping) else ():
+            yield from ((("Condition", operator, name), value) for value in listed(values))

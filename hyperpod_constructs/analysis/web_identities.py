@@ -17,6 +17,7 @@ from hyperpod_constructs.templates.globs import glob
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_str, at, shown
 
+_ACTION = "sts:AssumeRoleWithWebIdentity"
 _ISSUER = "OpenIdConnectIssuerUrl"
 PROVIDER, CLUSTER = "AWS::IAM::OIDCProvider", "AWS::EKS::Cluster"
 _WILD = re.compile(r"[*?]")
@@ -135,7 +136,8 @@ def takes_every_identity(role: Resource) -> bool:
         told = {key for key, value in claims_of(one, like=True) if _is_any(key, value)}
         free = (":iss",) if as_str(principal) in WEB_PROVIDERS else (":aud", ":iss")
         asked = any(not key.endswith(free) and key not in told for key, _ in claims_of(one))
-        if principal is not ABSENT and names_provider(principal) and one.effect == "Allow" and known and not asked:
+        taken = one.effect == "Allow" and one.speaks_of(_ACTION) is not False
+        if principal is not ABSENT and names_provider(principal) and taken and known and not asked:
             return True
     return False
 

@@ -149,6 +149,11 @@ def is_service(prefix: str) -> bool:
     return prefix in found or prefix in found[_OTHERS][1].split()
 
 
+def action_prefixes() -> tuple[str, ...]:
+    """The prefixes of all actions of which the names are known."""
+    return tuple(one for one in _services() if one != _OTHERS)
+
+
 @cache
 def service_actions(prefix: str) -> Mapping[str, Action] | None:
     """The actions of a service by their lowercase names; `None` if they are not known."""

@@ -17,6 +17,11 @@ class Partition(NamedTuple):
 
 
 _OTHERS = {"cn-": Partition("aws-cn", "amazonaws.com.cn"), "us-gov-": Partition("aws-us-gov", "amazonaws.com")}
+PARTITIONS = ("aws", "aws-cn", "aws-eusc", "aws-iso", "aws-iso-b", "aws-iso-e", "aws-iso-f", "aws-us-gov")
+"""The partitions as ARNs spell them.
+
+Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html (as of 2026-11-30)
+"""
 _COMMERCIAL = Partition("aws", "amazonaws.com")
 _COMMERCIAL_REGION = re.compile(r"(af|ap|ca|eu-(central|north|south|west)|il|me|mx|sa|us-(east|west))-")
 

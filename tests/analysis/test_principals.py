@@ -80,7 +80,7 @@ def test_principals_of_any_form_are_taken(principal: Any) -> None:
     [
         ({"Service": "lambda.amazonaws.com"}, "sts:AssumeRoleWithWebIdentity", "by principals of the kind Service"),
         ({"Federated": SAML}, "sts:AssumeRole", "by principals of the kind SAML"),
-        ({"Federated": PROVIDER, "AWS": "123456789012"}, "sts:AssumeRoleWithSAML", "of the kind AWS and OIDC"),
+        ({"AWS": "123456789012", "Service": "ec2.amazonaws.com"}, "sts:AssumeRoleWithSAML", "of the kind AWS, Service"),
     ],
 )
 def test_fails_actions_that_the_principals_never_ask_for(principal: Any, action: str, words: str) -> None:

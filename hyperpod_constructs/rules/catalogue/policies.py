@@ -8,6 +8,7 @@ from dataclasses import replace
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.arns import Arn, bucket_arn
 from hyperpod_constructs.analysis.condition_kinds import mistaken_pseudo_parameters
+from hyperpod_constructs.analysis.condition_shapes import mistaken_shapes
 from hyperpod_constructs.analysis.condition_words import caller_of, idle_conditions
 from hyperpod_constructs.analysis.documents import Written, documents, idle_words, of_others, refused_words, repeated_sids, written
 from hyperpod_constructs.analysis.half_buckets import half_buckets
@@ -16,6 +17,7 @@ from hyperpod_constructs.analysis.joint_conditions import joint_conditions
 from hyperpod_constructs.analysis.missing_variables import missing_variables
 from hyperpod_constructs.analysis.open_policies import denies_everything, is_open, locks_out, open_permissions, open_statements
 from hyperpod_constructs.analysis.policy_grammar import mistaken_document
+from hyperpod_constructs.analysis.policy_variables import mistaken_variables
 from hyperpod_constructs.analysis.resource_policies import BUCKET_POLICY
 from hyperpod_constructs.analysis.schema.violation import nearest
 from hyperpod_constructs.facts.managed_policies import managed_policy, policy_names
@@ -83,6 +85,8 @@ def conditions_can_hold(one: Written) -> Iterator[Hit]:
         *idle_conditions(one.statement, caller),
         *joint_conditions(one.statement),
         *missing_variables(one.statement, caller or {}),
+        *mistaken_shapes(one.statement),
+        *mistaken_variables(one.statement),
     )
     for place, words in {place: words for words, place in found}.items():
         yield hit(one.resource, words, *one.path, *place)
