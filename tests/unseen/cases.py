@@ -1,8 +1,8 @@
 """Mistakes and updates by someone who has not read the rules: correct templates, and single edits of them as data.
 
 `bases` has the templates; `mistakes`, `variants.yaml` (edits that do no harm) and `updates.yaml` the edits; `sources.yaml` their
-documents. The presets of the reference app come from their snapshots. The folders `second` to `twentysecond` have further sets, each
-by somebody who has not read the rules either; a set may edit the bases of every set.
+documents. The presets of the reference app come from their snapshots. The folders `second` to `twentysecond` have further sets,
+each by somebody who has not read the rules either; a set may edit the bases of every set.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ CASES = [
     Case("HP-CTL-007", eks(), {"Elsewhere": ELSEWHERE, "ControlSubnet2/VpcId": {"Ref": "Elsewhere"}}, {}),
     Case(
         "HP-CTL-007",
-        SEPARATE,
+        edited(SEPARATE, {"ControlGroup": group({"IpProtocol": "-1", "CidrIp": "10.0.0.0/16"})}),
         {"Elsewhere": ELSEWHERE, "ControlGroup/VpcId": {"Ref": "Elsewhere"}, **into_nodes(OF_CLUSTER)},
         into_nodes(OF_CLUSTER),
     ),

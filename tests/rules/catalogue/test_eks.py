@@ -43,8 +43,9 @@ CAPABILITY = {
         "CapabilityName": "argo",
         "ClusterName": {"Ref": "Control"},
         "DeletePropagationPolicy": "RETAIN",
-        "RoleArn": {"Fn::GetAtt": ["Role", "Arn"]},
+        "RoleArn": "arn:aws:iam::123456789012:role/argo",
         "Type": "ARGOCD",
+        "Configuration": {"ArgoCd": {"AwsIdc": {"IdcInstanceArn": "arn:aws:sso:::instance/ssoins-1234567890abcdef"}}},
     },
 }
 LUSTRE = {"DnsName": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com", "MountName": "abcdefgh"}

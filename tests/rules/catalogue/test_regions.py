@@ -54,6 +54,9 @@ def told(region: str) -> dict[str, Any]:
     return {"Type": "AWS::CloudWatch::Alarm", "Properties": given}
 
 
+OWNED = {
+    "Statement": [{"Effect": "Allow", "Principal": {"AWS": {"Ref": "AWS::AccountId"}}, "Action": "kms:*", "Resource": "*"}],
+}
 CASES = [
     Case("HP-REG-001", slurm(), {"Llm": served("us-east-1")}, {"Llm": served("us-west-2")}),
     Case(
@@ -66,7 +69,7 @@ CASES = [
         "HP-REG-001",
         slurm(),
         {"Scripts/BucketEncryption": encrypted_by("us-east-1")},
-        {"Copy": {"Type": "AWS::KMS::ReplicaKey", "Properties": {"KeyPolicy": {}, "PrimaryKeyArn": KEY.format("us-east-1")}}},
+        {"Copy": {"Type": "AWS::KMS::ReplicaKey", "Properties": {"KeyPolicy": OWNED, "PrimaryKeyArn": KEY.format("us-east-1")}}},
     ),
     Case(
         "HP-REG-001",
