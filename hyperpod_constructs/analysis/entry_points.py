@@ -13,8 +13,9 @@ from typing import NamedTuple
 from hyperpod_constructs.analysis.arns import s3_place
 from hyperpod_constructs.analysis.build_commands import PROJECT
 from hyperpod_constructs.analysis.clusters import Group
+from hyperpod_constructs.analysis.custom_answers import answered
 from hyperpod_constructs.analysis.first_calls import called_first
-from hyperpod_constructs.analysis.object_writes import Write, answered, writers, writes
+from hyperpod_constructs.analysis.object_writes import Write, writers, writes
 from hyperpod_constructs.analysis.schema.violation import nearest
 from hyperpod_constructs.analysis.scripts import ENTRIES
 from hyperpod_constructs.analysis.uploads import Upload, key_of, uploads_of, writes_nothing
@@ -43,13 +44,15 @@ class Lacking(NamedTuple):
 def lacking(group: Group) -> Iterator[Lacking]:
     """The scripts of a group that nobody uploads, where every file of the only upload is known, or the bucket is a new one."""
     uploads = _uploads(group)
-    files = uploads[0].files() if len(uploads) == 1 else None
+    files, said = uploads[0].files() if len(uploads) == 1 else None, set()
     for key in ENTRIES if files else ():
         name = as_str(group.get(_LIFE_CYCLE, key))
         if files and name is not None and name not in files and PurePosixPath(name).name not in files:
             text = f"{key} of instance group {group.label!r} is {name!r}, which {uploads[0].resource.logical_id} does not upload"
+            said.add((_LIFE_CYCLE, key))
             yield Lacking((_LIFE_CYCLE, key), text)
-    yield from _written_elsewhere(group, uploads)
+    yield from (one for one in _written_elsewhere(group, uploads) if one.path not in said)
+    yield from _written_into_another_bucket(group) if not uploads else ()
     bucket = None if uploads else _bucket(group)
     others = () if bucket is None else uploads_of(bucket.template.model, joined(["s3://", Reference(bucket)]))
     if bucket is not None and others and not _may_be_filled(bucket, {one.resource for one in others}):
@@ -73,6 +76,7 @@ def late_writers(group: Group) -> Iterator[Resource]:
 def _written_elsewhere(group: Group, uploads: tuple[Upload, ...]) -> Iterator[Lacking]:
     """The script of a group at a place where no known write is, while one is at another place, or another file at this one."""
     place = s3_place(_uri(group))
+    bucket = _bucket(group)
     beside = [] if place is None else [one for one in writes(group.resource.template.model) if one.is_in(place[0]) is not False]
     if place is None or not beside or not {one.resource for one in uploads} <= writers(beside):
         return
@@ -82,12 +86,28 @@ def _written_elsewhere(group: Group, uploads: tuple[Upload, ...]) -> Iterator[La
         if name is None or any(one.is_at(wanted) is not False or one.is_in(place[0]) is None for one in beside):
             continue
         here = [one for one in beside if one.is_at(joined([*parts_of(prefix), _name_of(one.key)]))]
-        same = [one for one in beside if _name_of(one.key) == PurePosixPath(name).name]
+        open_ = bucket is not None and _may_be_filled(bucket, writers(beside))
+        same = [one for one in beside if _name_of(one.key) == PurePosixPath(name).name and not open_]
         found = _most_alike(wanted, here or same) or _only(group, beside)
         if found is not None:
             written = f"{found.resource.logical_id} writes {shown(found.key)}"
             text = f"instance group {group.label!r} starts with {shown(wanted)}, and {written}"
             yield Lacking((_LIFE_CYCLE, key if here else _URI), text)
+
+
+def _written_into_another_bucket(group: Group) -> Iterator[Lacking]:
+    """The script of a group in a bucket that is made with the cluster and that nothing fills, while it is written into another."""
+    place, bucket = s3_place(_uri(group)), _bucket(group)
+    known = writes(group.resource.template.model)
+    if place is None or bucket is None or not _is_made_with(bucket, group) or _may_be_filled(bucket, writers(known)):
+        return
+    for name in map(as_str, (group.get(_LIFE_CYCLE, key) for key in ENTRIES)):
+        wanted = joined([*parts_of(_folder(place[1])), name or ""])
+        found = next((one for one in known if name and one.is_at(wanted)), None)
+        if found is not None and all(one.is_in(place[0]) is False for one in known):
+            written = f"{found.resource.logical_id} writes it into {shown(found.bucket)}"
+            text = f"instance group {group.label!r} starts with {shown(wanted)} in {bucket.logical_id}, and {written}"
+            yield Lacking((_LIFE_CYCLE, _URI), text)
 
 
 def _most_alike(wanted: Value, found: list[Write]) -> Write | None:

@@ -37,7 +37,7 @@ _RESOURCES: Mapping[tuple[str, str], str] = {("dynamodb", "Table"): "TableName",
 """Resources of boto3 by their service, each with the parameter that names it."""
 _DOCUMENTS: Mapping[str, str] = {"Delete": "deleteitem", "Get": "getitem", "Put": "putitem", "Update": "updateitem"}
 """Commands for documents of DynamoDB, by their operation."""
-_MOST_VALUES, _DEEPEST = 10_000, 8
+_MOST_VALUES, _MOST_TURNS, _DEEPEST = 10_000, 100, 8
 _CHANGES = ("append", "clear", "extend", "insert", "pop", "remove", "setdefault", "update")
 """Methods that change a list or an object."""
 _PACKAGE = re.compile(r"""(?:from|require\()\s*["']@aws-sdk/((?:client|lib)-[a-z0-9-]+)["']""")
@@ -159,6 +159,7 @@ class _Python:
         self._given: dict[str, list[ast.expr]] = {}
         self._changed: set[str] = set()
         self._left = _MOST_VALUES
+        self._turn: Mapping[str, Value] = {}
 
     def calls(self) -> list[CodeCall]:
         """The calls of clients and resources; none of code that Python cannot read."""
@@ -188,9 +189,30 @@ class _Python:
     def _calls(self, nodes: list[ast.AST]) -> Iterator[CodeCall]:
         import ast
 
-        for node in nodes:
+        from hyperpod_constructs.analysis.code_loops import loops_around
+
+        for node, loops in loops_around(nodes[0]):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                yield from self._call(node, node.func)
+                found: list[CodeCall] = []
+                for turn in self._turns(loops):
+                    self._turn = turn
+                    found += [one for one in self._call(node, node.func) if one not in found]
+                yield from found
+        self._turn = {}
+
+    def _turns(self, loops: tuple[ast.For, ...]) -> list[Mapping[str, Value]]:
+        """The variables of loops in each of their turns, as far as it is known over what they go."""
+        from hyperpod_constructs.analysis.code_loops import over, turns
+
+        found: list[Mapping[str, Value]] = [{}]
+        for loop in loops:
+            of, taken = over(loop)
+            following: list[Mapping[str, Value]] = []
+            for turn in found:
+                self._turn = turn
+                following += [{**turn, **one} for one in turns(loop.target, self._value(of), taken) or [{}]]
+            found = following if len(following) <= _MOST_TURNS else found
+        return found
 
     def _answers(self, nodes: list[ast.AST]) -> Iterator[Mapping[str, Value]]:
         from hyperpod_constructs.analysis.sent_answers import data_in
@@ -264,6 +286,8 @@ class _Python:
             keys = [one.value if isinstance(one, ast.Constant) else None for one in node.keys]
             return dict(zip(map(str, keys), values, strict=True)) if None not in keys else UNKNOWN
         if isinstance(node, ast.Name):
+            if node.id in self._turn and node.id not in self._given:
+                return self._turn[node.id]
             return self._event if node.id == "event" and self._event else self._named(node.id, depth + 1)
         if isinstance(node, ast.JoinedStr):
             pieces = [one.value if isinstance(one, ast.FormattedValue) else one for one in node.values]

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from hyperpod_constructs.analysis.arns import bucket_arn, s3_uri_arns
 from hyperpod_constructs.analysis.clusters import Group
+from hyperpod_constructs.analysis.custom_answers import answered
 from hyperpod_constructs.analysis.database import DATABASES, secret_of
 from hyperpod_constructs.analysis.kubernetes import cni_has_own_role, eks_of
 from hyperpod_constructs.analysis.node_roles import RoleUse
@@ -107,7 +108,7 @@ def _logs(resource: Resource) -> Value:
 
 def _scripts(use: RoleUse) -> Iterator[Used]:
     for uri, groups in _by_value(use.groups, "LifeCycleConfig", "SourceS3Uri"):
-        arns = s3_uri_arns(uri)
+        arns = s3_uri_arns(answered(uri))
         if arns is None:
             continue
         bucket, objects = arns

@@ -12,11 +12,11 @@ from typing import NamedTuple
 from hyperpod_constructs.analysis.api_calls import program_calls
 from hyperpod_constructs.analysis.arns import arn_matches, bucket_arn
 from hyperpod_constructs.analysis.build_commands import PROJECT
-from hyperpod_constructs.analysis.custom_resources import PREFIXES, made_by, makers
-from hyperpod_constructs.analysis.function_code import FUNCTION, answers_of
+from hyperpod_constructs.analysis.custom_resources import PREFIXES, made_by
+from hyperpod_constructs.analysis.function_code import FUNCTION
 from hyperpod_constructs.analysis.uploads import written_object
-from hyperpod_constructs.templates.model import Model, Resource, target_of
-from hyperpod_constructs.templates.values import ABSENT, Part, Reference, Text, Value, joined, parts_of
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, joined, parts_of
 
 _PUT = "putobject"
 _FILLING = (_PUT, "copyobject", "completemultipartupload")
@@ -52,18 +52,6 @@ def writers(found: Iterable[Write]) -> set[Resource]:
 def _writes_known_objects(function: Resource) -> bool:
     calls = [one for one in program_calls(function) if one.operation.name.lower() in _FILLING]
     return all(one.operation.name.lower() == _PUT and isinstance(one.parameters.get("key"), str | Text) for one in calls)
-
-
-def answered(value: Value) -> Value:
-    """A text, with what the functions of custom resources surely answer in the place of their attributes."""
-    return joined(part for one in parts_of(value) for part in _answer(one)) if isinstance(value, Text | Reference) else value
-
-
-def _answer(part: Part) -> tuple[Part, ...]:
-    resource = target_of(part) if isinstance(part, Reference) else None
-    maker = None if resource is None else makers(resource.template.model).get(resource)
-    known = answers_of(maker) if maker is not None and made_by(maker) == (resource,) else {}
-    return parts_of(known.get(part.attribute or "", part)) if isinstance(part, Reference) else (part,)
 
 
 def _object(key: Value) -> Value:

@@ -17,6 +17,7 @@ from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.arns import s3_uri_arns
 from hyperpod_constructs.analysis.clusters import Cluster, given
 from hyperpod_constructs.analysis.control_plane_ways import DNS, to_control_plane, to_dns
+from hyperpod_constructs.analysis.custom_answers import answered
 from hyperpod_constructs.analysis.database import (
     ACCOUNTING,
     INSTANCE,
@@ -241,7 +242,7 @@ def _kept(source: Side, at: Resource, compute: Callable[[], T], *more: Hashable)
 
 def _objects(group: NodeGroup, uses: frozenset[facts.Use]) -> Iterator[Value]:
     """The objects of S3 that nodes read."""
-    arns = s3_uri_arns(group.get("LifeCycleConfig", "SourceS3Uri")) if facts.Use.SCRIPTS in uses else None
+    arns = s3_uri_arns(answered(group.get("LifeCycleConfig", "SourceS3Uri"))) if facts.Use.SCRIPTS in uses else None
     if arns is not None:
         yield arns[1]
     if uses & {facts.Use.KUBERNETES, facts.Use.IMAGES}:

@@ -20,6 +20,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.clusters import Group, quoted
+from hyperpod_constructs.analysis.custom_answers import answered
 from hyperpod_constructs.analysis.embedded import is_small, marked
 from hyperpod_constructs.analysis.ends import ends
 from hyperpod_constructs.analysis.iam import ROLE
@@ -112,7 +113,7 @@ def scripts_in(resource: Resource) -> Iterator[Script]:
 
 def scripts_for(group: Group) -> Iterator[Script]:
     """The scripts for a shell among what is uploaded for a group of nodes."""
-    uri = group.get(_LIFE_CYCLE, _URI)
+    uri = answered(group.get(_LIFE_CYCLE, _URI))
     names = [as_str(group.get(_LIFE_CYCLE, key)) for key in ENTRIES]
     for upload in uploads_of(group.resource.template.model, uri):
         key, folder = upload.key, key_of(uri).strip("/")

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeGuard
 
 from hyperpod_constructs.analysis.arns import arn_matches, arn_parts, bucket_arn, s3_uri_arns
+from hyperpod_constructs.analysis.custom_answers import answered
 from hyperpod_constructs.analysis.custom_resources import makers
-from hyperpod_constructs.analysis.function_code import calls_of
+from hyperpod_constructs.analysis.function_code import CodeCall, calls_of
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import UNKNOWN, Text, Value, as_str, leaves, parts_of
 
@@ -95,10 +96,10 @@ def written_object(resource: Resource) -> tuple[str, str] | None:
     return (buckets[0], keys[0]) if len(buckets) == len(keys) == 1 and (bodies or _puts(resource)) else None
 
 
-def _puts(resource: Resource) -> bool:
-    """Whether the code of a custom resource puts objects into a bucket."""
+def _puts(resource: Resource) -> list[CodeCall]:
+    """The calls in the code of a custom resource that put objects into a bucket."""
     maker = makers(resource.template.model).get(resource)
-    return maker is not None and any(one.operation.name.lower() == _PUT for one in calls_of(maker))
+    return [one for one in (calls_of(maker) if maker is not None else ()) if one.operation.name.lower() == _PUT]
 
 
 def uploads_of(model: Model, uri: Value) -> tuple[Upload, ...]:
@@ -108,6 +109,7 @@ def uploads_of(model: Model, uri: Value) -> tuple[Upload, ...]:
 
 
 def _uploads_of(model: Model, uri: Value) -> tuple[Upload, ...]:
+    uri = answered(uri)
     arns = s3_uri_arns(uri)
     if arns is None:
         return ()
@@ -127,7 +129,9 @@ def _is_custom(resource: Resource) -> bool:
 
 
 def _names(resource: Resource, bucket: Value) -> bool:
+    """Whether it names a bucket in its properties, or its code puts objects there."""
     values = [value for key, value in resource.properties.items() if _BUCKET_NAME.match(key)]
+    values = values or [one.parameters.get("bucket", UNKNOWN) for one in _puts(resource)]
     return any(arn_matches(bucket_arn(value), bucket) for value in values if value is not UNKNOWN)
 
 

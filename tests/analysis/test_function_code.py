@@ -75,3 +75,29 @@ def test_a_function_of_one_custom_resource_knows_its_properties(more: str, expec
     custom = "Own: {Type: Custom::Own, Properties: {ServiceToken: !GetAtt Code.Arn, Topic: a}}"
     model = model_of(f"{{Resources: {{{function}, {custom}{more}}}}}")
     assert [dict(one.parameters) for one in calls_of(by_id(model, "Code"))] == [{"topicarn": expected}]
+
+
+PUT = "s3.put_object(Key={})"
+
+
+@pytest.mark.parametrize(
+    ("lines", "keys"),
+    [
+        (["for name, _ in given['Files'].items():", f" {PUT.format('name')}"], ["a.sh", "b.sh"]),
+        (["for name in given['Files']:", f" {PUT.format('name')}"], ["a.sh", "b.sh"]),
+        (["for text in given['Files'].values():", f" {PUT.format('text')}"], ["1", "2"]),
+        (["for name in ['x', 'y']:", " key = f'{name}.sh'", f" {PUT.format('key')}"], ["x.sh", "y.sh"]),
+        (["for name in context.names:", f" {PUT.format('name')}"], [UNKNOWN]),
+        (["for name in given['Files']:", " name = context.name", f" {PUT.format('name')}"], [UNKNOWN]),
+        (["for name in given['Files']:", " pass", PUT.format("name")], [UNKNOWN]),
+        (["for a in ['x', 'y']:", " for b in given['Files']:", f"  {PUT.format('a + b')}"], ["xa.sh", "xb.sh", "ya.sh", "yb.sh"]),
+    ],
+)
+def test_loops_over_known_values_are_followed(lines: list[str], keys: list[Any]) -> None:
+    body = "\n ".join(["given = event['ResourceProperties']", *lines])
+    code = f"import boto3\ns3 = boto3.client('s3')\ndef handler(event, context):\n {body}\n"
+    function = f"Code: {{Type: AWS::Lambda::Function, Properties: {{Runtime: python3.13, Code: {{ZipFile: {json.dumps(code)}}}}}}}"
+    files = "Files: {a.sh: '1', b.sh: '2'}"
+    custom = f"Own: {{Type: Custom::Own, Properties: {{ServiceToken: !GetAtt Code.Arn, {files}}}}}"
+    model = model_of(f"{{Resources: {{{function}, {custom}}}}}")
+    assert [one.parameters["key"] for one in calls_of(by_id(model, "Code"))] == keys
