@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+PARAMETER = "AWS::SSM::Parameter"
 NAMES: Mapping[str, str] = {
     "AWS::Athena::WorkGroup": "Name",
     "AWS::CloudWatch::Alarm": "AlarmName",
@@ -41,6 +42,7 @@ NAMES: Mapping[str, str] = {
     "AWS::SNS::Topic": "TopicName",
     "AWS::SQS::Queue": "QueueName",
     "AWS::SSM::Document": "Name",
+    PARAMETER: "Name",
     "AWS::SageMaker::AppImageConfig": "AppImageConfigName",
     "AWS::SageMaker::Cluster": "ClusterName",
     "AWS::SageMaker::Endpoint": "EndpointName",
@@ -202,8 +204,10 @@ IN_CALLS: Mapping[tuple[str, str], str] = {
     ("s3", "bucket"): "AWS::S3::Bucket",
     ("sagemaker", "clustername"): "AWS::SageMaker::Cluster",
     ("sagemaker", "endpointname"): "AWS::SageMaker::Endpoint",
+    ("ssm:GetParameter", "name"): PARAMETER,
+    ("ssm:GetParameterHistory", "name"): PARAMETER,
 }
-"""The type that a parameter of a call names, by the service and the parameter in small letters (as of 2026-11-29).
+"""The type that a parameter of a call names, by the service or the action, and the parameter in small letters (as of 2026-11-29).
 
 Sources: the references of the calls, such as
 https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeClusterNode.html

@@ -10,16 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from hyperpod_constructs.analysis.alone import types_of_users
 from hyperpod_constructs.analysis.state_machines import STATE_MACHINE, definition, definition_key, states
 from hyperpod_constructs.analysis.texts.integrations import integration_of
 from hyperpod_constructs.analysis.texts.near_arns import is_whole
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, mapping
 from hyperpod_constructs.analysis.typo import typo_of
-from hyperpod_constructs.facts.named_by_text import IN_CALLS, NAMES
+from hyperpod_constructs.facts.named_by_text import IN_CALLS, NAMES, PARAMETER
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Model, Resource, target_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value
+
+_LEAST_FOLDERS = 2
+"""Parameters in a folder of less are of several kinds."""
 
 
 def machine(resource: Resource) -> Slips:
@@ -42,7 +46,7 @@ def misnamed(model: Model, action: str, parameter: str, value: Value) -> tuple[s
 
     :param parameter: its name, in small letters.
     """
-    type_ = IN_CALLS.get((action.partition(":")[0], parameter))
+    type_ = IN_CALLS.get((action, parameter)) or IN_CALLS.get((action.partition(":")[0], parameter))
     if type_ is not None and isinstance(value, Reference):
         target = target_of(value)
         return (f"{value!r}, which is of an {target.type}", f"the name of an {type_}") if _is_alike(target.type, type_) else None
@@ -55,7 +59,16 @@ def misnamed(model: Model, action: str, parameter: str, value: Value) -> tuple[s
     other, near = next(others, None), typo_of(name, there)
     if other is not None:
         return f"{name}, the name of {other.logical_id}, which is an {other.type}", ", ".join(there)
-    return (f"{name}; no {type_} is called so, but {near}", near) if near is not None and is_whole(name, near) else None
+    near = near if near is not None and is_whole(name, near) else _unread(model, name) if type_ == PARAMETER else None
+    return None if near is None else (f"{name}; no {type_} is called so, but {near}", near)
+
+
+def _unread(model: Model, name: str) -> str | None:
+    """The one parameter that the templates make in the folder of a name, if nothing else takes its value."""
+    folder = name.rpartition("/")[0]
+    found = [(one, own) for one, own in _names(model, PARAMETER) if own and own.rpartition("/")[0] == folder]
+    alone = folder.count("/") >= _LEAST_FOLDERS and len(found) == 1 and model.complete and not types_of_users(found[0][0])
+    return found[0][1] if alone else None
 
 
 def _names(model: Model, type_: str) -> Iterator[tuple[Resource, str | None]]:

@@ -15,7 +15,7 @@ from hyperpod_constructs.analysis.schema.violation import Path, listed, meant
 from hyperpod_constructs.analysis.scripts import Script, scripts_for
 from hyperpod_constructs.analysis.shell import Run
 from hyperpod_constructs.analysis.shell_words import Command, plain
-from hyperpod_constructs.analysis.texts import cli_commands, shell_variables
+from hyperpod_constructs.analysis.texts import cli_commands, named_by_scripts, shell_variables
 from hyperpod_constructs.analysis.texts.shell import mistakes_in_script
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.texts import Language
@@ -41,6 +41,8 @@ _STOPS: Mapping[str, tuple[str, ...]] = {
     "systemctl": ("halt", "poweroff", "reboot"),
 }
 """Commands that stop a machine, with the words of which one says that they do so at once."""
+_OF_SCRIPTS = (shell_variables, cli_commands, named_by_scripts)
+"""The judges of scripts everywhere."""
 _FILTERS = ("-delete", "-depth", "-mindepth", "-maxdepth", "-mount", "-type", "-xdev")
 """What `find` takes in a command that deletes all that it finds."""
 
@@ -62,7 +64,7 @@ def scripts(cluster: Resource) -> Slips:
 def _mistakes(group: Group, script: Script) -> Iterator[tuple[str, str]]:
     """What is wrong with a script, in words, and what is right."""
     yield from mistakes_in_script(script.text)
-    for slip in (*shell_variables.of_script(script), *cli_commands.of_script(script)):
+    for slip in (one for judge in _OF_SCRIPTS for one in judge.of_script(script)):
         yield slip.message.removeprefix("the script "), slip.allowed
     if script.run is not None:
         yield from _mounts(group, script.run)

@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from hyperpod_constructs.analysis.schema.patterns import matches
 from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
+from hyperpod_constructs.analysis.state_machines import STATE_MACHINE, definition, definition_key, states
 from hyperpod_constructs.analysis.texts.documents import content_of
+from hyperpod_constructs.analysis.texts.integrations import integration_of
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, texts_in
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.sdk_calls import by_client, clients
@@ -22,7 +25,7 @@ from hyperpod_constructs.facts.text_words import SSM_ACTIONS, SSM_INPUTS, SSM_NE
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_bool, as_str, at
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_bool, as_str, at
 
 DOCUMENT, PARAMETER = "AWS::SSM::Document", "AWS::SSM::Parameter"
 ASSOCIATION, TASK = "AWS::SSM::Association", "AWS::SSM::MaintenanceWindowTask"
@@ -30,6 +33,8 @@ _TARGET, _GROUP = "AWS::SSM::MaintenanceWindowTarget", "AWS::Logs::LogGroup"
 _NAMED = re.compile(r"\{\{\s{0,9}([\w.:-]{1,256})\s{0,9}\}\}")
 _SPAN = re.compile(r"P(?:\d+[YMWD])*(?:T(?:\d+[HMS])+)?")
 _INPUTS_OF_CALLS = ("Service", "Api", "PropertySelector", "DesiredValues")
+_RUNNING = ("ssm:SendCommand", "ssm:StartAutomationExecution")
+"""Calls that run a document."""
 _RUNS = {"RUN_COMMAND": "Command", "AUTOMATION": "Automation"}
 _PARAMETERS_OF = {"RUN_COMMAND": "MaintenanceWindowRunCommandParameters", "AUTOMATION": "MaintenanceWindowAutomationParameters"}
 _WHOLE = re.compile(r"\^([^|]*)\$")
@@ -223,9 +228,26 @@ def task(resource: Resource) -> Slips:
                     yield Slip(message, f"a reference to {_TARGET}", ("Targets", index, "Values", place), value)
 
 
+def machine(resource: Resource) -> Slips:
+    """The documents of the template that states run, with parameters that they have."""
+    key = definition_key(resource)
+    for state in states(definition(resource)):
+        call = integration_of(state.value.get("Resource", ABSENT))
+        action = None if call is None or call.operation is None else call.operation.action
+        for field in ("Parameters", "Arguments") if action in _RUNNING else ():
+            data = mapping(state.value.get(field, ABSENT))
+            given = {name.removesuffix(".$"): value for name, value in mapping(data.get("Parameters", ABSENT)).items()}
+            path = (key, *state.path, field, "Parameters") if isinstance(resource.get(key), Mapping) else ()
+            known_ = "Parameters.$" not in data and not isinstance(data.get("Parameters"), str | Text)
+            found = _given(resource_of(data.get("DocumentName", ABSENT), DOCUMENT), given, path) if known_ else ()
+            for slip in found:
+                message = f"the state {state.name!r}: {slip.message}"
+                yield replace(slip, message=message, path=slip.path if path else (key,))
+
+
 def _given(run: Resource | None, given: Value, path: tuple[str | int, ...]) -> Iterator[Slip]:
     """Parameters that the document that is run does not have, or refuses."""
-    content = None if run is None else content_of(run)
+    content, given = None if run is None else content_of(run), {} if given is ABSENT else given
     if run is None or not isinstance(content, Mapping) or not isinstance(given, Mapping):
         return
     own = mapping(content.get("parameters"))
@@ -239,6 +261,9 @@ def _given(run: Resource | None, given: Value, path: tuple[str | int, ...]) -> I
             wrong = None if text is None else _refused(mapping(own[name]), text)
             if wrong is not None:
                 yield Slip(f"{name} is {quoted(text)}, which {run.logical_id} refuses", wrong, (*path, name), value)
+    lacking = [name for name, one in own.items() if "default" not in mapping(one) and name not in given]
+    if lacking and all(name in own for name in given):
+        yield Slip(f"{run.logical_id} is run without {lacking[0]}, which has no default", listed(own), path)
 
 
 def _given_to_public(name: str, given: Value, path: tuple[str | int, ...]) -> Iterator[Slip]:
@@ -266,4 +291,10 @@ def parameter(resource: Resource) -> Slips:
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {ASSOCIATION: association, DOCUMENT: document, PARAMETER: parameter, TASK: task}
+WHOLES: Mapping[str, WholeJudge] = {
+    ASSOCIATION: association,
+    DOCUMENT: document,
+    PARAMETER: parameter,
+    STATE_MACHINE: machine,
+    TASK: task,
+}

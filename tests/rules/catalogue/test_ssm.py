@@ -124,3 +124,37 @@ def test_fails_mistake(path: str, value: Any, message: str) -> None:
 )
 def test_unknown_parts_are_believed(path: str, value: Any) -> None:
     assert findings(edited(BASE, {path: value}), rules="HP-TXT") == []
+
+
+STARTS = "arn:aws:states:::aws-sdk:ssm:startAutomationExecution"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"Role": ["arn"]}, None),
+        ({"Role.$": "$.role", "Name": ["b"]}, None),
+        ({"Role": ["arn"], "Node.$": "$.node"}, "the state 'Heal': Heal has no parameter Node"),
+        ({"Role": ["arn"], "Name": ["c"]}, "the state 'Heal': Name is 'c', which Heal refuses"),
+        ({"Name": ["b"]}, "the state 'Heal': Heal is run without Role, which has no default"),
+        ("$.given", None),
+    ],
+)
+def test_a_state_runs_a_document_with_its_parameters(given: Any, message: str | None) -> None:
+    key = "Parameters.$" if isinstance(given, str) else "Parameters"
+    state = {"Type": "Task", "Resource": STARTS, "Parameters": {"DocumentName": "${Run}", key: given}, "End": True}
+    machine = resource(
+        "AWS::StepFunctions::StateMachine",
+        RoleArn="arn:aws:iam::123456789012:role/machine",
+        Definition={"StartAt": "Heal", "States": {"Heal": state}},
+        DefinitionSubstitutions={"Run": {"Ref": "Heal"}},
+    )
+    found = [one.message for one in findings(edited(BASE, {".Machine": machine}), rules="HP-TXT")]
+    assert [message in one for one in found] == [True] if message else found == []
+
+
+def test_an_association_gives_what_its_document_needs() -> None:
+    changes = {"Clean/Content/parameters/days/default": REMOVED, "Weekly/Parameters": REMOVED}
+    window = {f"Task/TaskInvocationParameters/{RUN}/Parameters": {"days": ["7"]}}
+    (found,) = findings(edited(BASE, {**changes, **window}), rules="HP-TXT")
+    assert (found.resource, found.message) == ("Weekly", "Clean is run without days, which has no default")
