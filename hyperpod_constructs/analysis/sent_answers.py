@@ -35,6 +35,11 @@ def ids_in(nodes: Iterable[ast.AST]) -> Iterator[ast.expr | None]:
     return (argument(node, _ID, "physicalResourceId") for node in _served(nodes))
 
 
+def id_of_answer(node: ast.Call) -> ast.expr | None:
+    """The physical id in an answer that a request was served; `None` for another call, and in an answer without."""
+    return argument(node, _ID, "physicalResourceId") if _is_send(node) and not _failed(node) else None
+
+
 def _served(nodes: Iterable[ast.AST]) -> Iterator[ast.Call]:
     return (node for node in nodes if isinstance(node, ast.Call) and _is_send(node) and not _failed(node))
 

@@ -18,6 +18,7 @@ from hyperpod_constructs.analysis.function_answers import answer_of_function
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.sent_answers import MODULE, SEND, status_of
 from hyperpod_constructs.analysis.texts.guards import is_guard, is_type
+from hyperpod_constructs.analysis.texts.new_ids import new_id
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips
 from hyperpod_constructs.templates.model import Resource
 
@@ -42,7 +43,12 @@ def mistakes_in_answers(tree: ast.Module, function: Resource, name: str) -> Slip
     direct = made_by(function)
     handler = next((one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == name), None)
     if direct and handler is not None and not handler.decorator_list and handler.args.args:
-        yield from _Answers(tree, handler).slips(direct[0])
+        answers = _Answers(tree, handler)
+        yield from answers.slips(direct[0])
+        found = new_id(tree, handler, answers.holds)
+        if found is not None:
+            says = f"answers each update with a new physical id, so CloudFormation has {direct[0].logical_id} deleted behind it"
+            yield _slip(found, says, "the same id for the same resource, such as its name")
     yield from _completion(function)
     if handler is not None and handler.args.args and not handler.decorator_list:
         yield from _properties(handler, (*direct, *made_behind(function, ON_EVENT)))
@@ -109,7 +115,7 @@ class _Answers:
 
     def _statement(self, node: ast.stmt, request: str) -> tuple[bool, bool]:
         if isinstance(node, ast.If):
-            holds = self._holds(node.test, request)
+            holds = self.holds(node.test, request)
             ways = [
                 self._block(way, request) for way, wanted in ((node.body, True), (node.orelse, False)) if holds in (None, wanted)
             ]
@@ -147,13 +153,13 @@ class _Answers:
             if isinstance(one, ast.expr):
                 yield from self._whole(one)
 
-    def _holds(self, test: ast.expr, request: str) -> bool | None:
+    def holds(self, test: ast.expr, request: str) -> bool | None:
         """Whether a comparison with the kind of a request holds; `None` for another test."""
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            inner = self._holds(test.operand, request)
+            inner = self.holds(test.operand, request)
             return None if inner is None else not inner
         if isinstance(test, ast.BoolOp):
-            found = [self._holds(one, request) for one in test.values]
+            found = [self.holds(one, request) for one in test.values]
             sure = isinstance(test.op, ast.Or)
             return sure if sure in found else None if None in found else not sure
         if not isinstance(test, ast.Compare) or len(test.ops) != 1:

@@ -148,3 +148,49 @@ def test_functions_that_answer(template: Template) -> None:
 def test_fails_function_of_custom_resource(template: Template, message: str) -> None:
     (said,) = found(template)
     assert message in said
+
+
+DELETING = """
+import uuid
+
+import boto3
+import cfnresponse
+
+
+def handler(event, context):
+    name = event["ResourceProperties"]["Repository"]
+    if event["RequestType"] == "Delete":
+        boto3.client("ecr").delete_repository(repositoryName=name)
+    cfnresponse.send(event, context, cfnresponse.SUCCESS, {}, ID)
+"""
+BY_REQUEST = DELETING.replace(
+    "    cfnresponse.send",
+    """    if event["RequestType"] == "Create":
+        cfnresponse.send(event, context, cfnresponse.SUCCESS, {}, str(uuid.uuid4()))
+        return
+    cfnresponse.send""",
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "wrong"),
+    [
+        (DELETING.replace("ID", "name"), False),
+        (DELETING.replace("ID", "context.aws_request_id"), True),
+        (DELETING.replace("ID", "str(uuid.uuid4())"), True),
+        (DELETING.replace("ID", 'f"{name}-{uuid.uuid4().hex}"'), True),
+        (DELETING.replace("ID", 'event.get("PhysicalResourceId", str(uuid.uuid4()))'), False),
+        (DELETING.replace("ID", "physicalResourceId=context.aws_request_id"), True),
+        (
+            DELETING.replace("ID", "context.aws_request_id").replace(
+                "delete_repository(repositoryName=name)", "get_authorization_token()"
+            ),
+            False,
+        ),
+        (DELETING.replace("ID", "context.aws_request_id if name else name"), False),
+        (BY_REQUEST.replace("ID", "name"), False),
+    ],
+)
+def test_an_update_keeps_the_id_of_what_a_later_request_deletes(code: str, wrong: bool) -> None:
+    messages = [one for one in found(direct(code)) if "HP-TXT" in one]
+    assert ["answers each update with a new physical id" in one for one in messages] == [True] * wrong
