@@ -86,6 +86,8 @@ class Stranger:
     """The region of the stack in words."""
     parameter: tuple[Template, str] | None = None
     """The parameter that gives it, where nothing tells which of two regions is the stack's: its other places are said with it."""
+    rule: tuple[Template, str] | None = None
+    """The rule of the template that asserts another region than all of its places name."""
 
 
 def region_of(resource: Resource) -> str | None:
@@ -108,7 +110,7 @@ def _agreed(found: Iterable[Claim]) -> str | None:
 
 
 def allowed_regions(template: Template) -> frozenset[str]:
-    """The regions in which a stack can be, as it looks its own one up in mappings; empty where nothing limits it."""
+    """The regions in which a stack can be, by its rules and by its mappings; empty where nothing limits it."""
     return template.model.cached((allowed_regions, template), lambda: _allowed(template))
 
 
@@ -118,7 +120,31 @@ def _allowed(template: Template) -> frozenset[str]:
     asked = {name for one in raws if "Condition" not in one for name in _asked(one.get("Properties"))}
     keys = [mappings.get(name) for name in asked] if isinstance(mappings, dict) else []
     found = [{key for key in one if _NAMED.fullmatch(key)} for one in keys if isinstance(one, dict)]
+    found += [{*regions} for _, regions in _asserted(template)]
     return frozenset.intersection(*map(frozenset, found)) if found else frozenset()
+
+
+def _asserted(template: Template) -> Iterator[tuple[str, frozenset[str]]]:
+    """The rules of a template that assert its region, whatever its parameters are, each with the regions.
+
+    Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/rules-section-structure.html (as of 2026-11-30)
+    """
+    rules = template.raw.get("Rules")
+    for name, rule in rules.items() if isinstance(rules, dict) else ():
+        stated = rule.get("Assertions") if isinstance(rule, dict) and "RuleCondition" not in rule else None
+        for one in stated if isinstance(stated, list) else ():
+            regions = _compared(one.get("Assert") if isinstance(one, dict) else None)
+            if regions:
+                yield name, regions
+
+
+def _compared(asserted: Raw) -> frozenset[str]:
+    """The regions with one of which the region surely has to agree; empty for any other assertion."""
+    function, given = next(iter(asserted.items()), ("", None)) if isinstance(asserted, dict) else ("", None)
+    others = [item for item in given if item != {"Ref": "AWS::Region"}] if isinstance(given, list) and len(given) == 2 else []
+    known = others[0] if function == "Fn::Contains" and len(others) == 1 else others if function == "Fn::Equals" else []
+    texts = [one for one in known if isinstance(one, str) and _NAMED.fullmatch(one)] if isinstance(known, list) else []
+    return frozenset(texts) if isinstance(known, list) and len(texts) == len(known) and len(others) == 1 else frozenset()
 
 
 def _asked(raw: Raw) -> Iterator[str]:
@@ -145,10 +171,16 @@ def _of_template(template: Template) -> list[Claim]:
 def strangers(model: Model) -> Iterator[Stranger]:
     """The places that name another region than that of their stacks."""
     found = [one for one in claims(model) if not _is_outside(one)]
+    alone = {
+        template: name for template in model.templates for name, regions in _asserted(template) if _is_alone(template, regions)
+    }
+    for template, name in alone.items():
+        first = _of_template(template)[0]
+        yield Stranger(first, f"that of {first.resource.logical_id} ({first.text})", rule=(template, name))
     for one in claims(model):
-        if _is_outside(one):
+        if _is_outside(one) and one.resource.template not in alone:
             names = sorted(allowed_regions(one.resource.template))
-            yield Stranger(one, f"which its mappings have as {' or '.join(names)}")
+            yield Stranger(one, f"which its rules or mappings have as {' or '.join(names)}")
     stacks = _together(model, found) if len({one.region for one in found}) > 1 or _has_regions(model) else {}
     for root, members in grouped(
         (stacks.get(one.resource.template.root, one.resource.template.root), one) for one in found
@@ -163,6 +195,13 @@ def _by_parameter(strange: Sequence[Stranger]) -> Iterator[Stranger]:
     found = grouped((parameter_at(one.claim.resource, one.claim.path) or id(one), one) for one in strange)
     for given, (first, *_) in found.items():
         yield first if isinstance(given, int) else replace(first, parameter=given)
+
+
+def _is_alone(template: Template, regions: frozenset[str]) -> bool:
+    """Whether all places of a template, of which there are several, name one region that a rule of it does not assert."""
+    found = _of_template(template)
+    named = {one.name for one in found}
+    return len({one.resource for one in found}) > 1 and len(named) == 1 and named.isdisjoint({*regions, None})
 
 
 def _has_regions(model: Model) -> bool:

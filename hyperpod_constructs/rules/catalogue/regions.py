@@ -23,4 +23,8 @@ def names_are_of_the_region(one: Stranger) -> Hit:
         text = f"its value {one.claim.text!r} and {one.home} are of two regions"
         template, name = one.parameter
         return hit(entry(template, "Parameters", name), text, doubts=((one.claim.resource, one.claim.path),))
+    if one.rule is not None:
+        template, name = one.rule
+        text = f"it lets the stack only into other regions than {one.home}"
+        return hit(entry(template, "Rules", name), text, doubts=((one.claim.resource, one.claim.path),))
     return hit(one.claim.resource, f"{one.claim.text!r} is of another region than the stack's, {one.home}", *one.claim.path)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.analysis.regions import strangers
+from hyperpod_constructs.templates.model import Model
 from tests.rules.catalogue.cases import Case, edited
 from tests.rules.catalogue.templates import findings, rules_of, slurm
 from tests.templates.models import model_of
@@ -198,3 +199,35 @@ def test_two_zones_of_parameters_in_two_regions_are_one_finding_at_a_parameter()
     assert finding.resource == "ZoneB"
     assert "'us-west-2b' and that of InnerA (us-east-1a) are of two regions" in finding.message
     assert [one for one in findings(in_zones("us-west-2a", "us-west-2b")) if one.rule == "HP-REG-001"] == []
+
+
+def ruled(assertion: Any, **more: Any) -> dict[str, Any]:
+    """A network in us-west-2 whose template asserts its region."""
+    return {**in_zones("us-west-2a", "us-west-2b"), "Rules": {"Place": {"Assertions": [{"Assert": assertion}], **more}}}
+
+
+REGION = {"Ref": "AWS::Region"}
+
+
+@pytest.mark.parametrize(
+    ("template", "wrong"),
+    [
+        (ruled({"Fn::Equals": [REGION, "us-west-2"]}), False),
+        (ruled({"Fn::Equals": ["us-east-1", REGION]}), True),
+        (ruled({"Fn::Contains": [["us-east-1", "us-west-2"], REGION]}), False),
+        (ruled({"Fn::Contains": [["us-east-1", "eu-west-1"], REGION]}), True),
+        (ruled({"Fn::Equals": [REGION, "us-east-1"]}, RuleCondition={"Fn::Equals": [{"Ref": "ZoneA"}, "a"]}), False),
+        (ruled({"Fn::Not": [{"Fn::Equals": [REGION, "us-east-1"]}]}), False),
+        (ruled({"Fn::Equals": [REGION, {"Ref": "ZoneA"}]}), False),
+    ],
+)
+def test_a_rule_lets_the_stack_into_the_region_of_its_zones(template: dict[str, Any], wrong: bool) -> None:
+    found = [one for one in findings(template) if one.rule == "HP-REG-001"]
+    assert [one.resource for one in found] == ["Place"] * wrong
+
+
+def test_one_zone_outside_of_the_region_of_a_rule_is_the_mistake() -> None:
+    rule = {"Assertions": [{"Assert": {"Fn::Equals": [REGION, "us-west-2"]}}]}
+    found = [*strangers(Model.of({"t": {**in_zones("us-east-1a", "us-west-2b"), "Rules": {"Place": rule}}}))]
+    assert {one.claim.text for one in found} == {"us-east-1a"}
+    assert all(one.rule is None for one in found)
