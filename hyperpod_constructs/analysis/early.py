@@ -18,9 +18,10 @@ from hyperpod_constructs.analysis.custom_resources import PREFIXES
 from hyperpod_constructs.analysis.first_calls import called_first
 from hyperpod_constructs.analysis.interface_ways import Stopped, interface_ways, sides_of, ways_of
 from hyperpod_constructs.analysis.network_acls import acl_of
-from hyperpod_constructs.analysis.networks import ENDPOINT
+from hyperpod_constructs.analysis.networks import ENDPOINT, NAT
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM
 from hyperpod_constructs.analysis.reachability import Connection, connections
+from hyperpod_constructs.analysis.ways import Way
 from hyperpod_constructs.facts.creation import OPENING
 from hyperpod_constructs.facts.interfaces import INTERFACES
 from hyperpod_constructs.templates.dependencies import awaits, references
@@ -146,15 +147,23 @@ def _ended_without(cluster: Resource, late: Sequence[Resource]) -> Iterator[Conn
 
 
 def _are_spare(cluster: Resource, missed: Sequence[Connection], late: Sequence[Resource]) -> bool:
-    """Whether a cluster awaits no endpoint with an interface, and its nodes would not miss them if another way did not end."""
+    """Whether a cluster awaits no endpoint with an interface, or has a NAT gateway, and its nodes would not miss them if another
+    way did not end."""
     model = cluster.template.model
     beside = (one for one in model.resources(ENDPOINT) if one.template.root is cluster.template.root)
     interfaces = {one for one in beside if as_str(one.get("VpcEndpointType")) == "Interface"}
     ends = {end for one in connections(model) if one.group.resource is cluster for end in _ends_of(one)}
-    if not ends or not interfaces or not interfaces <= {*late}:
+    if not ends or not interfaces:
         return False
     names = {*map(_name, missed)}
-    return all(not ends.isdisjoint(_ends_of(one)) for one in _ended_without(cluster, late) if _name(one) in names)
+    closed = [one for one in _ended_without(cluster, late) if _name(one) in names]
+    same = all(not ends.isdisjoint(_ends_of(one)) for one in closed)
+    return same and (interfaces <= {*late} or all(any(map(_leads_to_a_gateway, one.ended)) for one in closed))
+
+
+def _leads_to_a_gateway(way: Way) -> bool:
+    """Whether a way passes a NAT gateway, and ends behind that."""
+    return any(hop.resource.type == NAT and hop.passes is not False for hop in way.hops)
 
 
 def _ends_of(one: Connection) -> set[Key]:

@@ -12,6 +12,7 @@ from hyperpod_constructs.analysis.clusters import labels
 from hyperpod_constructs.analysis.database import side_of
 from hyperpod_constructs.analysis.ended_ways import ended_ways
 from hyperpod_constructs.analysis.half_rules import HalfRule, half_rules
+from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.inspection import Astray, astray
 from hyperpod_constructs.analysis.joined_networks import OneWay, one_way
 from hyperpod_constructs.analysis.listeners import Lonely, Mute, lonely_listeners, mute_balancers
@@ -222,7 +223,10 @@ def public_databases_have_a_gateway(database: Resource) -> str | None:
     silences=("HP-DEP-005", "HP-POL-002", "HP-REACH-007"),
 )
 def functions_reach_what_they_name(model: Model) -> Iterator[Hit]:
-    """One hit for each cause, unless the nodes have it too: at the hop if it is a group, a table or an endpoint, else at a user."""
+    """One hit for each cause, unless the nodes have it too: at the hop if it is a group, a table or an endpoint, else at a user.
+
+    The network of a function is not in doubt whose role may not make interfaces there: that is another mistake.
+    """
     said = set(_ends(model))
     ended = [one for one in ended_ways(model) if one.way.end]
     for first, *others in grouped((one.way.end.cause if one.way.end else None, one) for one in ended).values():
@@ -236,7 +240,14 @@ def functions_reach_what_they_name(model: Model) -> Iterator[Hit]:
         names = enumerated(one.logical_id for one in users)
         text = f"{names} cannot reach {targets}: the way {way} ends, as {_reason(first.way)}"
         place, path = (first.user, first.path) if end.resource.type in (SUBNET, VPC) else (end.resource, end.path)
-        yield hit(place, text, *path, covers=(*end.covers, *users), doubts=((one, first.path) for one in users))
+        doubts = ((one, first.path) for one in users if not _may_not_join(one))
+        yield hit(place, text, *path, covers=(*end.covers, *users), doubts=doubts)
+
+
+def _may_not_join(user: Resource) -> bool:
+    """Whether the role of a function surely may not make interfaces."""
+    role = resource_of(user.get("Role"), ROLE)
+    return role is not None and role_facts(role).may("ec2:CreateNetworkInterface", "*") is False
 
 
 @warning(

@@ -112,6 +112,35 @@ def test_an_endpoint_is_awaited_where_nothing_else_leads_out() -> None:
     ]
 
 
+def test_a_way_that_is_shut_for_all_is_no_matter_of_order() -> None:
+    """Some endpoints are awaited and others not, as there is a gateway too, and the group of the nodes lets nothing out."""
+    doors = {
+        name: {
+            "Type": "AWS::EC2::VPCEndpoint",
+            "Properties": {
+                "VpcId": VPC,
+                "VpcEndpointType": "Interface",
+                "ServiceName": {"Fn::Sub": f"com.amazonaws.${{AWS::Region}}.{name.lower()}"},
+                "PrivateDnsEnabled": True,
+                "SubnetIds": [{"Ref": "NodeSubnet"}],
+                "SecurityGroupIds": [{"Ref": "Doors"}],
+            },
+        }
+        for name in ("Logs", "Ssm")
+    }
+    inside = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "CidrIp": "10.0.0.0/16"}
+    group = {"GroupDescription": "doors", "VpcId": VPC, "SecurityGroupIngress": [inside]}
+    resources = {**doors, "Doors": {"Type": "AWS::EC2::SecurityGroup", "Properties": group}}
+    awaited = {"Cluster/.DependsOn": [*WAYS, "Ssm"]}
+    outwards = slurm()["Resources"]["NodeGroup"]["Properties"]["SecurityGroupEgress"]
+    base = edited(slurm(), {**resources, **awaited, "NodeGroup/SecurityGroupEgress": [*outwards, inside]})
+    assert [rule for rule, _, _ in unsettled(base)] == []
+    shut = edited(base, {"NodeGroup/SecurityGroupEgress": [inside]})
+    assert [(rule, place) for rule, place, _ in unsettled(shut)] == [("HP-REACH-001", "NodeGroup")]
+    closed = edited(base, {"NodeDefaultRoute": REMOVED})
+    assert ("HP-DEP-004", "Cluster") in [(rule, place) for rule, place, _ in unsettled(closed)]
+
+
 def test_the_order_of_a_way_is_its_own_mistake_only() -> None:
     """The service EKS is out of reach, not the control plane: no order would open that way."""
     template = edited(eks(), {"NodeDefaultRoute/DestinationCidrBlock": "192.168.0.0/16"})
