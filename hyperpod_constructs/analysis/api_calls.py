@@ -133,7 +133,7 @@ def _of_job(resource: Resource, call: ApiCall, job: Job) -> Iterator[Called]:
 def _passing(resource: Resource, role: Resource, call: ApiCall) -> Iterator[Called]:
     """The roles that a call hands to a service."""
     for way, service in passes().get(call.action, ()):
-        handed = _handed(call.parameters, way)
+        handed = _one(_handed(call.parameters, way))
         arn = None if handed is ABSENT else arn_on(End((), resource, (), handed), "iam")
         if arn is not None:
             yield Called(resource, role, replace(_task(call, (PASS_ROLE,)), context={PASSED_TO: service}), arn)
@@ -145,7 +145,12 @@ def _handed(parameters: Mapping[str, Value], way: str) -> Value:
     first, *others = path.split("/")
     value = at(parameters.get(first.lower(), ABSENT), *others)
     named = named_in(value) if beyond else None
-    return value if not beyond else ABSENT if named is None else named.get(beyond)
+    return value if not beyond else ABSENT if named is None else named.get(*beyond.split("/"))
+
+
+def _one(value: Value) -> Value:
+    """The item of a list that has one."""
+    return value[0] if isinstance(value, tuple) and len(value) == 1 else value
 
 
 def _task(call: ApiCall, actions: tuple[str, ...]) -> Task:

@@ -443,3 +443,43 @@ def test_a_pipeline_may_do_its_steps(rights: list[tuple[str, Any]], missing: str
     found = [(one.resource, one.message) for one in findings(trained(*rights), rules="HP-PERM")]
     assert [place for place, _ in found] == ([] if missing is None else ["RunRole"])
     assert all("do its step Train" in message and str(missing) in message for _, message in found)
+
+
+def healing(role_of_document: Any, given: Any, *rights: tuple[str | list[str], Any]) -> Template:
+    """A machine that starts an automation, which works as a role of its own."""
+    state = {
+        "Type": "Task",
+        "Resource": "arn:aws:states:::aws-sdk:ssm:startAutomationExecution",
+        "Parameters": {"DocumentName": "${Heal}", **({"Parameters": given} if given else {})},
+        "End": True,
+    }
+    content = {
+        "schemaVersion": "0.3",
+        "assumeRole": role_of_document,
+        "parameters": {"AutomationAssumeRole": {"type": "String", "default": ""}},
+        "mainSteps": [{"name": "wait", "action": "aws:sleep", "inputs": {"Duration": "PT5M"}}],
+    }
+    machine = {
+        "RoleArn": att("StartRole"),
+        "DefinitionSubstitutions": {"Heal": {"Ref": "Heal"}, "Role": att("HealRole")},
+        "Definition": {"StartAt": "Heal", "States": {"Heal": state}},
+    }
+    return {
+        "Resources": {
+            "HealRole": role("ssm.amazonaws.com", ("sagemaker:BatchRebootClusterNodes", "*")),
+            "StartRole": role("states.amazonaws.com", ("ssm:StartAutomationExecution", "*"), *rights),
+            "Heal": {"Type": "AWS::SSM::Document", "Properties": {"DocumentType": "Automation", "Content": content}},
+            "Machine": {"Type": "AWS::StepFunctions::StateMachine", "Properties": machine},
+        }
+    }
+
+
+BY_PARAMETER = ("{{ AutomationAssumeRole }}", {"AutomationAssumeRole": ["${Role}"]})
+
+
+@pytest.mark.parametrize("way", [(att("HealRole"), None), BY_PARAMETER])
+@pytest.mark.parametrize(("passed", "places"), [([("iam:PassRole", att("HealRole"))], []), ([], ["StartRole"])])
+def test_who_starts_an_automation_hands_it_the_role(way: tuple[Any, Any], passed: list[tuple[str, Any]], places: list[str]) -> None:
+    found = [(one.resource, one.message) for one in findings(healing(*way, *passed), rules="HP-PERM")]
+    assert [place for place, _ in found] == places
+    assert all("missing iam:PassRole on ${HealRole.Arn}" in message for _, message in found)
