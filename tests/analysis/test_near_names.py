@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.analysis.texts import near_arns
 from hyperpod_constructs.analysis.texts.near_names import WHOLES
 from hyperpod_constructs.analysis.texts.own_names import nobodys
 from hyperpod_constructs.templates.model import Model
@@ -87,3 +88,16 @@ def test_a_name_with_unknown_parts_may_be_misspelled_too(bucket: str, wrong: boo
 )
 def test_a_family_is_that_of_most_names(name: str, names: list[str], wrong: bool) -> None:
     assert nobodys(Model.of({"t": {"Resources": {}}}), name, names) is wrong
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [("train-health", False), ("train-events", True), ("others-events", False), ("train-health.fifo", True)],
+)
+def test_the_queue_of_a_target_is_one_of_the_templates(name: str, wrong: bool) -> None:
+    arn = {"Fn::Sub": f"arn:aws:sqs:${{AWS::Region}}:${{AWS::AccountId}}:{name}"}
+    rule = {"Type": "AWS::Events::Rule", "Properties": {"Targets": [{"Id": "a", "Arn": arn}]}}
+    queues = {one: {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": f"train-{one}"}} for one in ("health", "dead")}
+    model = Model.of({"t": {"Resources": {"Rule": rule, **queues}}})
+    found = [*near_arns.WHOLES["AWS::Events::Rule"](model.resources("AWS::Events::Rule")[0])]
+    assert [name in one.message for one in found] == [True] * wrong

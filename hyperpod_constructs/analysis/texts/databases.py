@@ -44,6 +44,7 @@ _ON_OR_OFF = ("0", "1", "OFF", "ON")
 _FEWEST = 3
 _WORD = re.compile(r"(?!.*default)[a-z]+", re.IGNORECASE)
 _UNIT = re.compile(r"\d+\s*([KMG]i?B?|ms|s|m|min|h)", re.IGNORECASE)
+_DEFAULT = "default"
 _RESTORED = ("DBSnapshotIdentifier", "SnapshotIdentifier", "SourceDBClusterIdentifier", "SourceDBInstanceIdentifier")
 """What a database is made of, with the network that it had."""
 
@@ -100,13 +101,16 @@ def _of_options(resource: Resource, engine: str, version: str | None) -> Slips:
 
 
 def _of_network(resource: Resource) -> Slips:
-    """A database without a group of subnets is in the default VPC, and has no groups of another."""
-    alone = all(resource.get(key) is ABSENT for key in ("DBSubnetGroupName", "DBClusterIdentifier", *_RESTORED))
+    """A database in the default group of subnets, or in none, is in the default VPC, and has no groups of another."""
+    named = known(resource.get("DBSubnetGroupName"))
+    in_default = resource.get("DBSubnetGroupName") is ABSENT or named == _DEFAULT
+    alone = in_default and all(resource.get(key) is ABSENT for key in ("DBClusterIdentifier", *_RESTORED))
+    without = f"in the subnet group {_DEFAULT}" if named == _DEFAULT else "without a subnet group"
     for key in ("VPCSecurityGroups", "VpcSecurityGroupIds") if alone else ():
         for index, one in entries(resource.get(key)):
             group = resource_of(one, "AWS::EC2::SecurityGroup")
             if group is not None and resource_of(group.get("VpcId"), "AWS::EC2::VPC") is not None:
-                message = f"{group.logical_id} is in a VPC of its own, and a database without a subnet group in the default one"
+                message = f"{group.logical_id} is in a VPC of its own, and a database {without} in the default one"
                 yield Slip(message, "a DBSubnetGroupName of the VPC", (key, index), one)
 
 

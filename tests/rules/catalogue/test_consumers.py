@@ -356,3 +356,18 @@ def test_one_cause_is_one_finding() -> None:
 def test_zones_that_do_not_go_together_are_one_finding() -> None:
     together = edited({"Resources": {**NETWORK, **DATABASE, **HOMES, **CONTROL}}, {"InnerB/AvailabilityZone": "us-west-2a"})
     assert len(findings(together)) == 1
+
+
+def test_a_role_that_may_not_join_the_network_is_a_mistake_beside_a_way_that_ends() -> None:
+    """Whoever opens the way has the function fail no less."""
+    shut = {"DatabaseGroup/SecurityGroupIngress": [tcp(3305, **of("FunctionGroup"))], "Copies": REMOVED}
+    alone = {"RotatorRole": trusting("lambda.amazonaws.com", "service-role/AWSLambdaBasicExecutionRole", "SecretsManagerReadWrite")}
+    assert [one.resource for one in findings(edited(DATA, shut))] == ["DatabaseGroup"]
+    found = findings(edited(DATA, {**shut, **alone}))
+    assert {(one.rule, one.resource) for one in found} == {(USE, "DatabaseGroup"), ("HP-PERM-001", "RotatorRole")}
+
+
+def test_the_default_subnet_group_is_in_the_default_vpc() -> None:
+    (found,) = findings(edited(DATA, {"Database/DBSubnetGroupName": "default"}), rules="HP-TXT")
+    assert (found.rule, found.resource) == ("HP-TXT-012", "Database")
+    assert found.message == "DatabaseGroup is in a VPC of its own, and a database in the subnet group default in the default one"
