@@ -14,6 +14,7 @@ from hyperpod_constructs.analysis.needs import refused
 from hyperpod_constructs.analysis.object_writes import writes
 from hyperpod_constructs.analysis.scripts import scripts_for
 from hyperpod_constructs.analysis.texts.node_scripts import WHOLES
+from hyperpod_constructs.analysis.uploads import uploads_of
 from hyperpod_constructs.templates.model import Model
 from hyperpod_constructs.templates.values import shown
 
@@ -82,7 +83,9 @@ def model(script: str = SCRIPT, uri: Any = URI, name: str = "start.sh", code: st
 def test_the_code_says_what_is_uploaded_and_where() -> None:
     found = model()
     (cluster,) = clusters(found)
-    uri = answered(cluster.groups[0].get("LifeCycleConfig", "SourceS3Uri"))
+    given = cluster.groups[0].get("LifeCycleConfig", "SourceS3Uri")
+    assert [one.resource.logical_id for one in uploads_of(found, given)] == ["Scripts"]
+    uri = answered(given)
     assert str(shown(uri)) == "s3://${Bucket}/head"
     assert [one.key for one in writes(found)] == ["head/start.sh", "head/later.sh"]
     assert {one.path[-1]: one.entry for one in scripts_for(cluster.groups[0])} == {"start.sh": True, "later.sh": False}
