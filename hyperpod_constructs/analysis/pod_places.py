@@ -60,7 +60,7 @@ def _unplaced(addon: Addon) -> Iterator[Unplaced]:
     if not fitting:
         text = f"no group of nodes has the label {enumerated(f'{key}={value}' for key, value in wanted.items())}"
         yield Unplaced(addon.resource, ("ConfigurationValues",), f"{text}, which {addon.name} selects")
-    elif addon.name == COREDNS and wanted and all(keeps_out(one.taints, tolerations) for one in fitting):
+    elif addon.name == COREDNS and all(keeps_out(one.taints, tolerations) for one in fitting):
         text = f"{addon.name} does not tolerate the taints of its nodes"
         yield Unplaced(fitting[0].resource, fitting[0].path, text, (addon.resource,))
     elif addon.name == COREDNS and (groups := _empty(fitting, tolerations)):

@@ -53,3 +53,8 @@ def test_coredns_has_a_node(model: Model, found: list[str]) -> None:
     said = list(unplaced(model))
     assert [one.path for one in said] == [("InstanceGroups", 0, "InstanceCount")] * len(found)
     assert all(names in one.message for names, one in zip(found, said, strict=True))
+
+
+def test_taints_of_all_groups_keep_coredns_out() -> None:
+    (said,) = unplaced(with_groups(TAINTED, TAINTED))
+    assert said.path == ("InstanceGroups", 0, "KubernetesConfig", "Taints")
