@@ -35,7 +35,12 @@ def _of_protection(statement: Statement, name: str, asked: list[bool | None], *,
     without = _WITHOUT[name.lower()]
     if statement.effect == "Allow" and asked == [False]:
         return f"{name} false lets in only who comes without {without}"
-    if statement.effect != "Deny" or name.lower() != _FACTOR:
+    if name.lower() != _FACTOR:
+        return None
+    if statement.effect == "Allow":
+        open_ = optional and asked == [True] and statement.principals("AWS")
+        return f"access keys have no {name}, and IfExists lets them in without {without}" if open_ else None
+    if statement.effect != "Deny":
         return None
     if asked == [True]:
         return f"{name} true denies those with {without}, and nobody else"

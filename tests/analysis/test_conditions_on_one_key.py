@@ -67,6 +67,22 @@ def test_conditions_that_may_hold_together(operators: dict[str, Any]) -> None:
     assert _words(**operators) == []
 
 
+@pytest.mark.parametrize(
+    ("principal", "value", "is_open"),
+    [
+        ({"AWS": "123456789012"}, "true", True),
+        ("*", "true", True),
+        ({"AWS": "123456789012"}, UNKNOWN, False),
+        ({"Service": "ec2.amazonaws.com"}, "true", False),
+        (None, "true", False),
+    ],
+)
+def test_access_keys_pass_an_optional_second_factor(principal: Any, value: Any, is_open: bool) -> None:
+    raw: dict[str, Any] = {"Effect": "Allow", "Condition": {"BoolIfExists": {FACTOR: value}}}
+    whole = Statement(raw if principal is None else {**raw, "Principal": principal})
+    assert (turned(whole, "BoolIfExists", FACTOR) is not None) is is_open
+
+
 def _turned(effect: str, operator: str, name: str, value: Any) -> str | None:
     return turned(Statement({"Effect": effect, "Condition": {operator: {name: value}}}), operator, name)
 
