@@ -21,6 +21,9 @@ VERSION = Limit(
 Source: https://docs.aws.amazon.com/eks/latest/userguide/managing-vpc-cni.html (as of 2026-11-22)
 """
 
+_OFFERED_AFTER = 4
+"""Versions of Kubernetes after the last one that is named for a minor version of an add-on, where EKS may still offer it."""
+
 STEP_NEEDED: Mapping[str, tuple[str, str]] = {TASK_GOVERNANCE: ("1.4.0", "1.5.0")}
 """Add-ons that do not go from below the first version to the second or a newer one: there is a step in between.
 
@@ -69,6 +72,29 @@ def later_version_mistake(name: str, version: str, kubernetes: str | None) -> Mi
     if newest is None or not named or minor <= _minor(newest):
         return None
     return later_version(name, version, kubernetes, newest) if all(is_lower(kubernetes, one) for one in named) else None
+
+
+@fixed_by(low_version.fix)
+def earlier_version(name: str, version: str, kubernetes: str, last: str) -> str:
+    """A version that is named for a much earlier Kubernetes only."""
+    return f"version {version!r} of the add-on {name} is for Kubernetes {last} and earlier, and the control plane has {kubernetes}"
+
+
+def earlier_version_mistake(name: str, version: str, kubernetes: str | None) -> Mistake | None:
+    """A version of an add-on whose minor version is the newest one of a Kubernetes that is long past; `None` for any other.
+
+    EKS offers a minor version beside some later versions of Kubernetes too.
+    """
+    facts, minor, now = addon_facts(name), _minor(version), version_of(kubernetes or "")
+    if facts is None or kubernetes is None or now is None:
+        return None
+    known = [
+        (one.kubernetes, version_of(one.kubernetes)) for one in facts.versions if one.kubernetes and minor >= _minor(one.version)
+    ]
+    below = [one for one in facts.versions if one.kubernetes and minor == _minor(one.version)]
+    last = max((number, text) for text, number in known if number is not None)[1] if below else None
+    past = version_of(last or "")
+    return earlier_version(name, version, kubernetes, last) if last and past and now[1] - past[1] > _OFFERED_AFTER else None
 
 
 def _minor(version: str) -> tuple[int, ...]:

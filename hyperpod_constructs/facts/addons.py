@@ -310,11 +310,16 @@ def subjects(name: str) -> tuple[str, ...]:
 
 
 def misspelled_account(name: str, account: str) -> str | None:
-    """The service account of an add-on that was probably meant; `None` for one that it has, and for a name that is like none."""
+    """The service account of an add-on that was probably meant; `None` for one that it has, and for a name that is like none.
+
+    The name or the namespace of the add-on stands for its only account.
+    """
     facts = addon_facts(name)
     known = [] if facts is None else [*(one.service_account for one in facts.identities), *facts.accounts]
-    if account in known:
+    if facts is None or account in known:
         return None
+    if len(known) == 1 and account in (name, facts.namespace, *(one.namespace for one in facts.identities)):
+        return known[0]
     from difflib import get_close_matches  # only an unknown name needs it
 
     near = get_close_matches(account, known, n=1, cutoff=0.75)

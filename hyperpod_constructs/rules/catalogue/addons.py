@@ -51,7 +51,8 @@ def versions_fit(addon: Addon) -> Mistake | None:
     if addon.version is None:
         return None
     wrong = addon_versions.version_mistake(addon.name, addon.version, kubernetes)
-    return wrong or addon_versions.later_version_mistake(addon.name, addon.version, kubernetes)
+    wrong = wrong or addon_versions.later_version_mistake(addon.name, addon.version, kubernetes)
+    return wrong or addon_versions.earlier_version_mistake(addon.name, addon.version, kubernetes)
 
 
 @_addon_warning(

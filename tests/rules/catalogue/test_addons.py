@@ -30,6 +30,12 @@ def files(account: str) -> Template:
     return addon("aws-efs-csi-driver", PodIdentityAssociations=inline)
 
 
+def watched(account: str) -> Template:
+    """The agent of CloudWatch, with an identity for a service account."""
+    inline = [{"ServiceAccount": account, "RoleArn": "arn:aws:iam::123456789012:role/agent"}]
+    return addon("amazon-cloudwatch-observability", "Cluster", PodIdentityAssociations=inline)
+
+
 def trust(*actions: str, by: Any = None) -> Template:
     """The trust of a role of pods.
 
@@ -218,6 +224,13 @@ CASES = [
     Case("HP-ADD-027", eks(), {"More": addon("aws-fsx-csi-drivers")}, {"More": addon("datadog_operator")}),
     Case("HP-ADD-027", eks(), {"More": addon("amazon-sagemaker-governance", "Cluster")}, {"More": addon(GOVERNANCE, "Cluster")}),
     Case("HP-ADD-009", eks(), {"Dns": addon("coredns", AddonVersion="v1.14.3-eksbuild.3")}, {"Dns": DNS}),
+    Case("HP-ADD-009", eks(), {"Dns": addon("coredns", AddonVersion="v1.9.3-eksbuild.15")}, {"Dns": DNS}),
+    Case(
+        "HP-ADD-009",
+        eks(),
+        {"Dns": addon("coredns", AddonVersion="v1.8.7-eksbuild.10")},
+        {"Dns": addon("coredns", AddonVersion="v1.11.4-eksbuild.22")},
+    ),
     Case("HP-ADD-027", eks(), {"More": addon("amazon-vpc-cni")}, {"More": addon("my_amazon-vpc-cni")}),
     Case("HP-ADD-027", eks(), {"More": addon("COREDNS")}, {"More": addon("coredns")}),
     Case(
@@ -239,6 +252,7 @@ CASES = [
         {"Dns": addon("coredns", ConfigurationValues=CLOSED)},
     ),
     Case("HP-ADD-038", eks(), {"More": files("efs-csi-controller")}, {"More": files("efs-csi-controller-sa")}),
+    Case("HP-ADD-038", eks(), {"More": watched("amazon-cloudwatch")}, {"More": watched("cloudwatch-agent")}),
     Case("HP-ADD-027", eks(), {"More": addon("aws-vpc-cni")}, {"More": addon("my_vpc-cni-x")}),
     Case("HP-ROL-001", WITH_OPERATOR, {ASSUMED: trust(*ACTIONS, by=OTHER)}, {ASSUMED: trust(*ACTIONS, by=THIS)}),
     Case(
