@@ -197,6 +197,8 @@ def built(**more: Any) -> dict[str, Any]:
             {"Source": {"Owner": "CUSTOM_LAMBDA", "SourceIdentifier": JUDGING}},
             {"Source": {"Owner": "AWS", "SourceIdentifier": "ENCRYPTED_VOLUMES"}},
         ),
+        (BUILD, {"Source": {"Type": "S3", "Location": "s3://b/x.zip"}}, {"Source": {"Type": "S3", "Location": "b/x.zip"}}),
+        (BUILD, {"Artifacts": {"Type": "S3", "Location": "b/out"}}, {"Artifacts": {"Type": "S3", "Location": "b"}}),
         (BUILD, built(TimeoutInMinutes=30), built(TimeoutInMinutes=15)),
         (
             SAVED,
