@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
@@ -10,17 +10,20 @@ from hyperpod_constructs.analysis.answers import any_of
 from hyperpod_constructs.analysis.condition_words import idle_conditions
 from hyperpod_constructs.analysis.documents import written
 from hyperpod_constructs.analysis.guests import guests
-from hyperpod_constructs.analysis.policy_document import Call, layer_of
+from hyperpod_constructs.analysis.policy_document import Call, Statement, layer_of, listed
 from hyperpod_constructs.analysis.resource_policies import KEY
 from hyperpod_constructs.analysis.service_keys import KeyUse, key_uses
 from hyperpod_constructs.analysis.unfit_keys import UnfitKey, unfit_keys
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
-from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, Reference, Text, as_bool, as_str, leaves, shown
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, as_bool, as_str, at, leaves, shown
 
 _KMS = "https://docs.aws.amazon.com/kms/latest/developerguide/"
 _CHANGE = "kms:PutKeyPolicy"
+_ROLE = "AWS::IAM::Role"
+_DEPLOYERS = ("cloudformation", "codebuild", "codepipeline", "ec2", "ecs-tasks", "lambda", "ssm", "states")
+"""Services whose roles may deploy stacks."""
 _HOLDERS = ("AWS::KMS::Alias", "AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "AWS::IAM::Role", "AWS::IAM::RolePolicy")
 
 
@@ -38,7 +41,7 @@ def key_policies_can_be_changed(key: Resource) -> Iterator[Hit]:
     if policy is ABSENT or as_bool(key.get("BypassPolicyLockoutSafetyCheck")) is True:
         return
     layer, call = layer_of(policy), Call(_CHANGE, None, {"kms:viaservice": ABSENT})
-    allowing = (one for one in layer.statements if one.effect != "Deny" and one.principals("AWS") != ())
+    allowing = (one for one in layer.statements if one.effect != "Deny" and _is_for_somebody(one, key))
     allowed = any_of(one.applies(call) for one in allowing)
     if layer.complete and allowed is False:
         yield Hit(key, path, f"nobody may change the policy of {key.logical_id} any more", doubts=((key, path),))
@@ -55,6 +58,22 @@ def key_policies_can_be_changed(key: Resource) -> Iterator[Hit]:
 )
 def keys_are_open_for_services(model: Model) -> Iterator[Hit]:
     return _closed(model, at_once=True)
+
+
+def _is_for_somebody(statement: Statement, key: Resource) -> bool:
+    """Whether a statement may be for whoever makes the key: roles that come with it for services alone are not."""
+    principals = statement.principals("AWS")
+    return principals is None or any(not _serves_only(resource_of(one, _ROLE), key) for one in principals)
+
+
+def _serves_only(role: Resource | None, key: Resource) -> bool:
+    """Whether a role of the key's template is surely for services alone that deploy no stacks."""
+    trust = None if role is None or role.template is not key.template else layer_of(role.get("AssumeRolePolicyDocument"))
+    allowing = [one for one in trust.statements if one.effect != "Deny"] if trust is not None and trust.complete else []
+    principals = [at(one.raw, "Principal") for one in allowing]
+    services = [as_str(name) for one in principals for name in listed(at(one, "Service"))]
+    only = all(isinstance(one, Mapping) and set(one) == {"Service"} for one in principals)
+    return bool(services) and only and all(one is not None and one.split(".")[0] not in _DEPLOYERS for one in services)
 
 
 def _closed(model: Model, *, at_once: bool) -> Iterator[Hit]:

@@ -50,12 +50,23 @@ def encrypted(kind: str, key: str = "alias/aws/events", **more: str) -> Template
     return {"Bus": {"Type": f"AWS::{kind}", "Properties": {"KmsKeyIdentifier": key, **more}}}
 
 
+def kept_by(service: str, **more: Any) -> dict[str, Any]:
+    """A key that only a role of the template may manage, and who may take the role."""
+    trusted = {"Version": "2012-10-17", "Statement": [allow("sts:AssumeRole", Principal={"Service": service, **more})]}
+    for one in trusted["Statement"]:
+        one.pop("Resource", None)  # type: ignore[attr-defined]
+    role = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": trusted}}
+    return {"Key": key(allow("kms:*", Principal={"AWS": {"Fn::GetAtt": ["Keeper", "Arn"]}})), "Keeper": role}
+
+
 CASES = [
     Case(
         "HP-KEY-001", slurm(), {"Key": key(allow("kms:Encrypt", Principal=ROOT))}, {"Key": key(allow("kms:Put*", Principal=ROOT))}
     ),
     Case("HP-KEY-001", slurm(), {"Key": key(allow("kms:*", Principal={"Service": "s3.amazonaws.com"}))}, {}),
     Case("HP-KEY-001", slurm(), {"Key": key(allow("kms:*", Principal=ROOT, Condition=BY_S3))}, {}),
+    Case("HP-KEY-001", slurm(), kept_by("eks.amazonaws.com"), kept_by("cloudformation.amazonaws.com")),
+    Case("HP-KEY-001", slurm(), kept_by("eks.amazonaws.com"), kept_by("eks.amazonaws.com", AWS="123456789012")),
     Case("HP-KEY-002", slurm(), logging(), for_logs({"Fn::Sub": "logs.${AWS::Region}.amazonaws.com"})),
     Case("HP-KEY-002", slurm(), for_logs("s3.amazonaws.com"), for_logs("logs.us-west-2.amazonaws.com", **LIMITED)),
     Case("HP-KEY-002", slurm(), for_logs("logs.us-west-2.amazonaws.com", **MISNAMED), {}),
