@@ -14,6 +14,7 @@ from hyperpod_constructs.analysis.references.names import unknown_attributes, un
 from hyperpod_constructs.analysis.references.never import refusing
 from hyperpod_constructs.analysis.references.parameters import wrong_arguments, wrong_parameters
 from hyperpod_constructs.analysis.references.places import Misreference
+from hyperpod_constructs.analysis.references.secret_keys import missing_keys
 from hyperpod_constructs.analysis.references.texts import unmeant
 from hyperpod_constructs.analysis.selves import selves
 from hyperpod_constructs.rules.finding import Hit
@@ -135,6 +136,15 @@ _reference_error(
     allowed="assertions that some deployment meets",
     silences=("HP-REF-009",),
 )(_said_by(lambda model: (one for template in model.templates if not template.rewritten for one in refusing(template))))
+
+error(
+    "HP-REF-015",
+    title="secrets have the keys that builds and containers take",
+    why="the build or the container does not start: its secret has no such key",
+    fix="write a key of the secret's JSON",
+    allowed="a key of the secret",
+    source="https://docs.aws.amazon.com/codebuild/latest/APIReference/API_EnvironmentVariable.html",
+)(_said_by(missing_keys))
 
 
 @error(
