@@ -4,6 +4,10 @@ Sources: https://docs.aws.amazon.com/vpc/latest/userguide/flow-log-records.html 
 https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.aws_ec2.LogFormat.html
 """
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+
 FIELDS = (
     "version",
     "account-id",
@@ -70,6 +74,14 @@ OTHERS = {
     "vpc": "vpc-id",
 }
 """What other tools and queries call the fields."""
+
+VALUES: Mapping[str, tuple[str, ...]] = {
+    "action": ("ACCEPT", "REJECT", "-"),
+    "flow-direction": ("ingress", "egress", "-"),
+    "log-status": ("OK", "NODATA", "SKIPDATA"),
+    "type": ("IPv4", "IPv6", "EFA", "-"),
+}
+"""The fields of a record with few values (as of 2026-11-30)."""
 
 WORDS = ("ACCEPT", "NODATA", "OK", "REJECT", "SKIPDATA", "eni-", "unknown")
 """The words with letters in a record of the fields of version 2: others are numbers, addresses and ids in small letters."""

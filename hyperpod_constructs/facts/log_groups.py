@@ -34,6 +34,18 @@ OF_CLUSTERS: Mapping[str, Mapping[str, str]] = {
 name.
 """
 
+ENDS: Mapping[str, tuple[str, ...]] = {
+    "/aws/containerinsights/": ("application", "dataplane", "host", "performance"),
+    "/aws/eks/": ("cluster",),
+    "/aws/sagemaker/Clusters/": (),
+}
+"""What stands behind the name of a cluster in the names of its groups; nothing here for an id (as of 2026-11-30).
+
+Sources: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-run-jobs-slurm-monitoring.html,
+https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html and
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-reference.html
+"""
+
 AUDIT = "audit"
 """The one kind of a control plane's logs that is JSON."""
 

@@ -38,6 +38,11 @@ def test_no_record_has_the_action(pattern: str, flow: str, wrong: str) -> None:
     ("pattern", "wrong"),
     [
         (f"[{FIELDS}, end, action=reject, status]", "the filter asks for reject, and flow logs write REJECT"),
+        (f"[{FIELDS}, end, action=REJECTED, status]", "the filter asks for REJECTED in field 13, and flow logs write REJECT"),
+        (
+            f"[{FIELDS}, end, action, status=SKIPPED]",
+            "the filter asks for SKIPPED in field 14, and flow logs write OK, NODATA, SKIPDATA",
+        ),
         ("{ $.action = REJECT }", "the filter reads JSON, and flow logs write words with spaces between them"),
     ],
 )
@@ -54,6 +59,9 @@ def test_no_record_is_written_so(pattern: str, wrong: str) -> None:
         (RIGHT.replace("REJECT", '"REJECT"'), "TrafficType: ALL"),
         (RIGHT, "TrafficType: !Ref AWS::StackName"),
         ("[..., action=REJECT, status]", "TrafficType: ALL"),
+        (f"[{FIELDS}, end, action=REJ*, status]", "TrafficType: ALL"),
+        (f"[{FIELDS}, end, action, status=SKIP*]", "TrafficType: ALL"),
+        ("[source, action=REJECTED]", "LogFormat: !Ref AWS::StackName"),
         (f"[{FIELDS}, end, action, status=NODATA]", "TrafficType: ACCEPT"),
         ("[source, action=REJECT]", "LogFormat: '${srcaddr} ${action}'"),
         ("[source, action=REJECT]", "LogFormat: !Ref AWS::StackName"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from itertools import combinations
+from typing import TypeGuard
 
 from hyperpod_constructs.analysis.alone import is_handed_on, types_of_users
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
@@ -18,8 +19,8 @@ from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJud
 from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import awaits
-from hyperpod_constructs.templates.model import Model, Resource, Template
-from hyperpod_constructs.templates.values import ABSENT, Value, parts_of
+from hyperpod_constructs.templates.model import Model, Resource, Template, target_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, joined, parts_of
 
 COMPOSITE = "AWS::CloudWatch::CompositeAlarm"
 _STATES = ("ALARM", "OK", "INSUFFICIENT_DATA")
@@ -80,6 +81,8 @@ class _Rule:
             self._take("(")
             self.names.append(self._name())
             self._take(")")
+        elif token.startswith(('"', _OPEN)):
+            raise _RuleError(f"has {token}, an alarm without a state such as {_STATES[0]}({token})")
         elif token not in ("TRUE", "FALSE"):
             near = nearest(token, (*_STATES, "TRUE", "FALSE", "AND", "OR", "NOT", "AT_LEAST"))
             raise _RuleError(f"has {token!r}, which is no word of it{f'; the nearest is {near}' if near else ''}")
@@ -111,7 +114,7 @@ class _Rule:
 
 def alarm_rule(alarm: Resource) -> Slips:
     """The rule of a composite alarm: its grammar, and the alarms of the template that it names."""
-    text = _without_open_names(spelled(alarm.get("AlarmRule")) or "")
+    text = _without_open_names(spelled(_with_alarms(alarm.get("AlarmRule"))) or "")
     if not text or HOLE in text:
         return
     try:
@@ -120,7 +123,7 @@ def alarm_rule(alarm: Resource) -> Slips:
     except _RuleError as error:
         yield Slip(f"the rule {quoted(alarm.get('AlarmRule'))} {error}", _RULE_WORDS, ("AlarmRule",), alarm.get("AlarmRule"))
         return
-    yield from _named(alarm, [name for name in rule.names if name != _OPEN_NAME])
+    yield from _named(alarm, [name for name in rule.names if _OPEN not in name])
     yield from _never(alarm)
 
 
@@ -143,7 +146,18 @@ def _never(alarm: Resource) -> Slips:
             return
 
 
-_OPEN_NAME = "${?}"
+_OPEN = "${"
+_OPEN_NAME = f"{_OPEN}?}}"
+
+
+def _with_alarms(rule: Value) -> Value:
+    """A rule with the ids of alarms in place of references to them."""
+    parts = (f"{_OPEN}{one.resource.logical_id}}}" if _is_of_alarm(one) else one for one in parts_of(rule))
+    return joined(parts)
+
+
+def _is_of_alarm(part: Value) -> TypeGuard[Reference]:
+    return isinstance(part, Reference) and target_of(part).type in (ALARM, COMPOSITE)
 
 
 def _without_open_names(text: str) -> str:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 
 from hyperpod_constructs.analysis.by_name import named_resource
-from hyperpod_constructs.analysis.schema.violation import quoted
+from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.analysis.typo import typo_of
-from hyperpod_constructs.facts.flow_logs import DEFAULT, FIELDS, OTHERS, WORDS
+from hyperpod_constructs.facts.flow_logs import DEFAULT, FIELDS, OTHERS, VALUES, WORDS
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import ABSENT
@@ -24,6 +25,7 @@ _FORMAT, _PATTERN = "LogFormat", "FilterPattern"
 _LIST = re.compile(r"\[([^\[\]%()|&]*)\]")
 _OF_ACTION = re.compile(r"(?<!\w)\w{1,64}\s{0,9}=\s{0,9}(ACCEPT|REJECT)")
 _OTHER_CASE = re.compile(r"action\s*=\s*(?!ACCEPT$|REJECT$)((?i:accept|reject))")
+_EQUAL = re.compile(r"\s*\w{1,64}\s{0,9}=\s{0,9}([\w*-]+)\s*")
 _TERM = re.compile(r'([-?]?)(?:"((?:[^"\\]|\\.)*)"|(\w[\w.-]*))')
 _PLAIN = re.compile(r"[\d.:/-]*|[0-9a-f.:-]+|eni-[0-9a-f]*")
 _RECORD = "the fields of a record in order, of a flow log that writes them"
@@ -62,9 +64,23 @@ def record_filter(resource: Resource) -> Slips:
             return
         if "..." in field:
             return
+        if other_value := _other_value(flows, place, field):
+            yield other_value
+            return
         if found and (said := _never(flows, place, found[1])):
             yield Slip(f"the filter asks for {found[1]} in field {place + 1}, and {said}", _RECORD, (_PATTERN,), dead=True)
             return
+
+
+def _other_value(flows: list[Resource], place: int, field: str) -> Slip | None:
+    """A word that the field at a place never has."""
+    found, fields = _EQUAL.fullmatch(field), {one for flow in flows for one in _fields_of(flow)[place : place + 1]}
+    values = VALUES.get(fields.pop(), ()) if len(fields) == 1 and all(map(_fields_of, flows)) else ()
+    if found is None or not values or any(fnmatchcase(one, found[1]) for one in values) or found[1] in VALUES["action"]:
+        return None
+    near = nearest(found[1].upper(), values)
+    message = f"the filter asks for {found[1]} in field {place + 1}, and flow logs write {near or listed(values)}"
+    return Slip(message, listed(values), (_PATTERN,), dead=True)
 
 
 def _never(flows: list[Resource], place: int, action: str) -> str | None:

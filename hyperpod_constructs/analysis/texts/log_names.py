@@ -15,8 +15,9 @@ from collections.abc import Iterator, Mapping
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.schema.violation import meant
 from hyperpod_constructs.analysis.texts.own_names import nobodys
+from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
-from hyperpod_constructs.facts.log_groups import OF_CLUSTERS
+from hyperpod_constructs.facts.log_groups import ENDS, OF_CLUSTERS
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import named_at
 from hyperpod_constructs.templates.model import Resource
@@ -40,6 +41,18 @@ def groups_of_none(resource: Resource) -> Slips:
             if names:
                 message = f"the log group is that of a cluster {name}, and no cluster of the templates has that name"
                 yield Slip(f"{message}{meant(name, names)}", f"{before}{names[0]}/…", place, value, dead=True)
+        yield from (slip.below(*place) for slip in (_without_end(value) if value not in groups else ()))
+
+
+def _without_end(value: Value) -> Slips:
+    """A name that ends behind the name of the cluster."""
+    text = known(value) or ""
+    for before, ends in ENDS.items():
+        name, _, end = text.removeprefix(before).partition("/")
+        if text.startswith(before) and name and not end:
+            allowed = " or ".join(f"{before}{name}/{one}" for one in ends or ("<id of the cluster>",))
+            message = f"the log group {text} has nothing behind the name of the cluster, and the service makes none so"
+            yield Slip(message, allowed, (), value, dead=True)
 
 
 def _clusters_in(value: Value) -> Iterator[tuple[str, str, Mapping[str, str]]]:

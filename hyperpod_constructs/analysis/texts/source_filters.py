@@ -29,6 +29,7 @@ def event_source(mapped: Resource) -> Slips:
     """The filters of an event source, and under which name its function answers what failed."""
     yield from _filters(mapped, mapped.get("EventSourceArn"), ())
     asked = [known(one) for _, one in entries(mapped.get("FunctionResponseTypes"))]
+    yield from _unreported(mapped)
     function = resource_of(mapped.get("FunctionName")) if _REPORT in asked else None
     answer = None if function is None else answer_of_function(function)
     name = next((one for one in answer.members if "fail" in one.lower()), None) if answer is not None else None
@@ -38,6 +39,15 @@ def event_source(mapped: Resource) -> Slips:
     elif function is not None and answers_nothing(function) and _ITEM in (known(function.get("Code", "ZipFile")) or ""):
         message = f"{function.logical_id} answers nothing where {_FAILED} says what failed: failed messages count as done"
         yield Slip(message, f"an answer with {_FAILED}", ("FunctionResponseTypes",), dead=True)
+
+
+def _unreported(mapped: Resource) -> Slips:
+    """A function that answers what failed, where nothing reads its answer."""
+    function = resource_of(mapped.get("FunctionName"))
+    answer = answer_of_function(function) if function is not None and mapped.get("FunctionResponseTypes") in (ABSENT, ()) else None
+    if function is not None and answer is not None and _FAILED in answer.members:
+        message = f"{function.logical_id} answers {_FAILED}, and nothing reads it: failed messages count as done"
+        yield Slip(message, _REPORT, ("FunctionResponseTypes",), dead=True)
 
 
 def pipe(resource: Resource) -> Slips:
