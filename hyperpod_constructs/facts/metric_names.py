@@ -59,6 +59,12 @@ Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-servi
 """
 
 
+GLOBAL_NAMESPACES = frozenset(("AWS/Billing", "AWS/CloudFront", "AWS/Route53", "AWS/WAFV2"))
+"""Namespaces with metrics in us-east-1 of what is elsewhere (as of 2026-11-30).
+
+Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-services-cloudwatch-metrics.html
+"""
+
 MINUTE = 60
 EACH_MINUTE = (
     "AWS/ApplicationELB",

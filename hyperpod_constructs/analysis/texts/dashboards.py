@@ -6,20 +6,22 @@ Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from hyperpod_constructs.analysis.embedded import values_in
+from hyperpod_constructs.analysis.regions import region_of
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.alarms import period, statistic
 from hyperpod_constructs.analysis.texts.arns import arn_of
 from hyperpod_constructs.analysis.texts.log_queries import query
 from hyperpod_constructs.analysis.texts.metrics import asked_of, published
-from hyperpod_constructs.analysis.texts.own_metrics import is_asked_by_an_alarm, unwritten
+from hyperpod_constructs.analysis.texts.own_metrics import is_asked_by_an_alarm, own_metrics, unwritten
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.analysis.texts.watched import Watched
+from hyperpod_constructs.facts.metric_names import GLOBAL_NAMESPACES
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.model import Model, Resource, target_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_items, at
 
 _TYPES: Mapping[str, tuple[str, ...]] = {
@@ -61,7 +63,9 @@ def board(resource: Resource) -> Slips:
     widgets = at(values_in(resource.get(_BODY)), "widgets")
     for index, widget in entries(widgets):
         kind, properties = known(at(widget, "type")), at(widget, "properties")
-        found = _alarms(properties) if kind == "alarm" else _own(properties, resource.template.model)
+        found = (
+            _alarms(properties) if kind == "alarm" else (*_own(properties, resource.template.model), *_far(properties, resource))
+        )
         for where, slip in found if kind in ("alarm", "metric") else ():
             message = f"{where} of widgets/{index}: {slip.message}"
             yield Slip(message, slip.allowed, (_BODY,), dead=True)
@@ -87,6 +91,29 @@ def _own(properties: Value, model: Model) -> Iterator[tuple[str, Slip]]:
             watched = Watched(asked.namespace, asked.name, given, "", None, None)
             found = () if is_asked_by_an_alarm(watched, model) else unwritten(watched, model, "the widget")
             yield from ((f"metrics/{place}", slip) for slip in found)
+
+
+def _far(properties: Value, board: Resource) -> Iterator[tuple[str, Slip]]:
+    """Metrics of the templates' own resources, and those that they write, in another region than theirs."""
+    region, home = known(at(properties, "region")), region_of(board)
+    if not region or not home or region == home:
+        return
+    for place, one in entries(at(properties, "metrics")):
+        parts = as_items(one) or ()
+        options = parts[-1] if parts and isinstance(parts[-1], Mapping) else {}
+        if "region" not in options and "accountId" not in options and _is_of(board, parts, home):
+            message = f"the metric is in {home}, and the widget asks for it in {region}"
+            yield f"metrics/{place}", Slip(message, home, found=region, dead=True)
+            return
+
+
+def _is_of(board: Resource, parts: Sequence[Value], home: str) -> bool:
+    """Whether a resource of a region has a metric, or something of the templates writes it there."""
+    if len(parts) < 2 or known(parts[0]) in GLOBAL_NAMESPACES:
+        return False
+    named = [target_of(one) for one in parts[2:] if isinstance(one, Reference)]
+    written = any(known(parts[0]) == one.namespace and known(parts[1]) == one.name for one in own_metrics(board.template.model))
+    return any(region_of(one) == home for one in named) if named else written and known(parts[0]) is not None
 
 
 def _is_open(value: Value) -> bool:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from hyperpod_constructs.analysis.alone import types_of_users
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.schema.violation import Path, listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.own_names import nobodys
@@ -39,11 +38,6 @@ from hyperpod_constructs.templates.model import Model, Resource, resource_of, ta
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_int, as_str
 
 _QUEUE = "AWS::SQS::Queue"
-_NO_SENDERS = {_QUEUE, "AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "AWS::SQS::QueuePolicy"}
-"""What names a queue and sends nothing to it by itself; a queue only moves to it what was not processed.
-
-Source: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues-cloudwatch-metrics.html
-"""
 STREAM, DETECTOR = "AWS::CloudWatch::MetricStream", "AWS::CloudWatch::AnomalyDetector"
 _SHOWN = 5
 _NO_NAME = ("\0",)
@@ -119,7 +113,9 @@ def _elsewhere(asked: Asked) -> Iterator[Slip]:
 def _is_asked_of(space: Namespace, asked: Asked) -> bool:
     """Whether a service publishes a metric under the dimensions with which it is asked for."""
     given, metric = _given(asked.dimensions), space.metrics.get(asked.name or "")
-    return given is not None and metric is not None and any(_fits(given, *one) for one in metric.sets)
+    if not given or metric is None:
+        return given is not None and metric is not None and any(_fits(given, *one) for one in metric.sets)
+    return any(_fits(given, *one) for one in metric.sets) if metric.sets else given <= {*space.dimensions}
 
 
 def _name(asked: Asked, space: Namespace) -> list[Slip]:
@@ -310,9 +306,12 @@ def _file_system(asked: Asked, space: Namespace) -> list[Slip]:
 
 
 def _moved(asked: Asked) -> list[Slip]:
-    """A queue for messages that other queues move to it: these are not sent."""
+    """A queue for messages that other queues move to it: these are not sent.
+
+    Source: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues-cloudwatch-metrics.html
+    """
     queue = next((resource_of(mapping(one).get("Value", ABSENT), _QUEUE) for _, one in entries(asked.dimensions)), None)
-    if asked.name != "NumberOfMessagesSent" or queue is None or types_of_users(queue) - _NO_SENDERS:
+    if asked.name != "NumberOfMessagesSent" or queue is None:
         return []
     others = (one.get("RedrivePolicy", "deadLetterTargetArn") for one in queue.template.model.resources(_QUEUE))
     if all(resource_of(one) is not queue for one in others):

@@ -355,6 +355,75 @@ def test_widgets_name_alarms_and_resources_as_cloudwatch_does(kind: str, shown: 
     assert [message is not None and message in one.message for one in found] == ([] if message is None else [True]), found
 
 
+@pytest.mark.parametrize(
+    ("kind", "metric", "wrong"),
+    [
+        ("LUSTRE", "UsedStorageCapacity", True),
+        ("LUSTRE", "LogicalDiskUsage", False),
+    ],
+)
+def test_kinds_of_file_systems_have_metrics_of_their_own(kind: str, metric: str, wrong: bool) -> None:
+    store = {"Type": "AWS::FSx::FileSystem", **KEPT, "Properties": {"FileSystemType": kind, "SubnetIds": ["subnet-1"]}}
+    made = alarm("AWS/FSx", metric, [{"Name": "FileSystemId", "Value": {"Ref": "Store"}}], 60)
+    made["Properties"] |= {"ComparisonOperator": "GreaterThanThreshold", "Threshold": 10_000_000_000}
+    found = findings({"Resources": {"Store": store, "Alarm": made}}, rules="HP-TXT-011")
+    assert [f"of the type {kind} has no metric {metric}" in one.message for one in found] == [True] * wrong
+
+
+@pytest.mark.parametrize(
+    ("namespace", "wrong"), [("AWS/Aurora", True), ("AWS/RDS", False), ("AWS/DocDB", False), ("Team/Aurora", False)]
+)
+def test_a_metric_of_databases_is_in_the_namespace_of_their_service(namespace: str, wrong: bool) -> None:
+    made = alarm(namespace, "CPUUtilization", [{"Name": "DBClusterIdentifier", "Value": "accounting"}])
+    made["Properties"] |= {"Statistic": "Average", "Threshold": 90, "ComparisonOperator": "GreaterThanThreshold"}
+    found = findings({"Resources": {"Alarm": made}}, rules="HP-TXT-011")
+    assert ["which is in AWS/RDS" in one.message for one in found] == [True] * wrong
+
+
+@pytest.mark.parametrize(("metric", "wrong"), [("NumberOfMessagesSent", True), ("ApproximateNumberOfMessagesVisible", False)])
+def test_moved_messages_are_not_sent_even_where_others_are(metric: str, wrong: bool) -> None:
+    made = alarm("AWS/SQS", metric, [{"Name": "QueueName", "Value": att("Dead", "QueueName")}])
+    made["Properties"] |= {"Statistic": "Sum", "Threshold": 0, "ComparisonOperator": "GreaterThanThreshold"}
+    resources = {
+        "Dead": resource("AWS::SQS::Queue"),
+        "Jobs": resource("AWS::SQS::Queue", RedrivePolicy={"deadLetterTargetArn": att("Dead"), "maxReceiveCount": 3}),
+        "Config": resource(
+            "AWS::Lambda::EventInvokeConfig",
+            FunctionName="a",
+            Qualifier="$LATEST",
+            DestinationConfig={"OnFailure": {"Destination": att("Dead")}},
+        ),
+        "Alarm": made,
+    }
+    found = findings({"Resources": resources}, rules="HP-TXT-011")
+    assert ["counts none of them" in one.message for one in found] == [True] * wrong
+
+
+@pytest.mark.parametrize(
+    ("region", "metric", "wrong"),
+    [
+        ("us-east-1", ["AWS/SQS", "NumberOfMessagesSent", "QueueName", "${Jobs.QueueName}"], True),
+        ("us-east-1", ["AWS/SQS", "NumberOfMessagesSent", "QueueName", "${Jobs.QueueName}", {"region": "us-west-2"}], False),
+        ("us-east-1", ["Team", "Errors"], True),
+        ("us-east-1", ["Others", "Failures"], False),
+        ("us-east-1", ["AWS/Billing", "EstimatedCharges", "Currency", "USD"], False),
+        ("us-west-2", ["AWS/SQS", "NumberOfMessagesSent", "QueueName", "${Jobs.QueueName}"], False),
+        ("${AWS::Region}", ["AWS/SQS", "NumberOfMessagesSent", "QueueName", "${Jobs.QueueName}"], False),
+    ],
+)
+def test_a_widget_asks_for_metrics_in_their_region(region: str, metric: list[Any], wrong: bool) -> None:
+    body = json.dumps({"widgets": [{"type": "metric", "properties": {"region": region, "metrics": [metric]}}]})
+    resources = {
+        "Net": resource("AWS::EC2::Subnet", VpcId="vpc-1", CidrBlock="10.0.0.0/24", AvailabilityZone="us-west-2b"),
+        "Many": BASE["Resources"]["Many"],
+        "Errors": BASE["Resources"]["Errors"],
+        "Jobs": resource("AWS::SQS::Queue"),
+        "Board": resource("AWS::CloudWatch::Dashboard", DashboardBody={"Fn::Sub": body}),
+    }
+    found = findings({"Resources": resources}, rules="HP-TXT-011")
+    assert ["the metric is in us-west-2, and the widget asks" in one.message for one in found] == [True] * wrong
+
+
 def test_an_alarm_tells_of_a_metric_that_a_widget_shows_too() -> None:
     shown = json.dumps({"widgets": [{"type": "metric", "properties": {"region": "us-west-2", "metrics": [["Teams", "Errors"]]}}]})
     board = resource("AWS::CloudWatch::Dashboard", DashboardBody=shown)
