@@ -1,6 +1,7 @@
 """What calls a function by the clock or by events, and whether it is switched off or the function lets no call through.
 
-Sources: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-disable-rule.html and
+Sources: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-disable-rule.html,
+https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html and
 https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html
 """
 
@@ -8,15 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hyperpod_constructs.analysis.alone import types_of_users
+from hyperpod_constructs.analysis.alone import is_handed_on, types_of_users, users_of
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import raw_at, references
-from hyperpod_constructs.templates.model import Resource
-from hyperpod_constructs.templates.values import as_int
+from hyperpod_constructs.templates.model import Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, as_int
 
 SWITCHED = ("AWS::Events::Rule", "AWS::Scheduler::Schedule")
 """What calls functions, and has a switch."""
+MAPPING, _QUEUE = "AWS::Lambda::EventSourceMapping", "AWS::SQS::Queue"
+_FILLERS = frozenset((*SWITCHED, "AWS::SNS::Subscription", "AWS::S3::Bucket"))
+"""What sends messages to a queue by itself."""
+_NO_TAKERS = frozenset(("AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", _QUEUE, "AWS::SQS::QueuePolicy"))
+"""What names a queue and takes no message from it."""
 _NO_CALLERS = {
     *("AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "AWS::Lambda::EventInvokeConfig"),
     *("AWS::Lambda::Permission", "AWS::Logs::LogGroup"),
@@ -36,14 +42,56 @@ def is_off(caller: Resource) -> bool:
     return raw_at(caller, ("State",)) == "DISABLED"
 
 
+def timers_off(function: Resource) -> list[Resource]:
+    """The rules and schedules that would call a function by the clock, if all are off; none if something unknown may call it."""
+    if types_of_users(function) - {*SWITCHED, MAPPING} - _NO_CALLERS:
+        return []
+    every = function.template.model.resources
+    callers = [one for one in every(*SWITCHED) if function in references(one.get())]
+    mappings = [one for one in every(MAPPING) if resource_of(one.get("FunctionName")) is function]
+    if not all(_takes_events(one, function) for one in mappings):
+        return []
+    timers = [one for one in callers if one.get("ScheduleExpression") is not ABSENT]
+    return timers if all(map(is_off, timers)) else []
+
+
+def idle(mapped: Resource) -> Slips:
+    """A source of events that is off, while something fills its queue and nothing else takes from there."""
+    queue, function = resource_of(mapped.get("EventSourceArn"), _QUEUE), resource_of(mapped.get("FunctionName"))
+    if queue is None or function is None or raw_at(mapped, ("Enabled",)) not in (False, "false") or is_handed_on(queue):
+        return
+    users = [one for one in users_of(queue) if one is not mapped and not _is_of_readers(one, function)]
+    fillers = [one for one in users if one.type in _FILLERS]
+    if fillers and all(one.type in _FILLERS or one.type in _NO_TAKERS for one in users):
+        message = f"{fillers[0].logical_id} fills {queue.logical_id}, and nothing takes its messages: the source of events is off"
+        yield Slip(message, "Enabled: true", ("Enabled",), False, dead=True)
+
+
+def _takes_events(mapped: Resource, function: Resource) -> bool:
+    """Whether only rules for events fill the queue of a source of events."""
+    queue = resource_of(mapped.get("EventSourceArn"), _QUEUE)
+    users = [one for one in users_of(queue) if one is not mapped and not _is_of_readers(one, function)] if queue is not None else []
+    return any(map(_hears, users)) and all(_hears(one) or one.type in _NO_TAKERS for one in users)
+
+
+def _hears(rule: Resource) -> bool:
+    return rule.type == SWITCHED[0] and rule.get("ScheduleExpression") is ABSENT
+
+
+def _is_of_readers(user: Resource, function: Resource) -> bool:
+    """Whether something is the role of a function, or a policy of that role alone."""
+    role = resource_of(function.get("Role"))
+    return role is not None and (user is role or [one for one in references(user.get()) if one.type == role.type] == [role])
+
+
 def throttled(function: Resource) -> Slips:
     """A function without any concurrency that something calls; of a source of events it is a demand."""
     place = "ReservedConcurrentExecutions"
     callers = sorted(types_of_users(function) - _NO_CALLERS)
-    if as_int(function.get(place)) == 0 and callers and "AWS::Lambda::EventSourceMapping" not in callers:
+    if as_int(function.get(place)) == 0 and callers and MAPPING not in callers:
         message = f"{place} is 0, so {function.logical_id} refuses all calls, and {callers[0]} calls it"
         yield Slip(message, "1 or more, or nothing for what the account has left", (place,), dead=True)
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {"AWS::Lambda::Function": throttled}
+WHOLES: Mapping[str, WholeJudge] = {"AWS::Lambda::Function": throttled, MAPPING: idle}

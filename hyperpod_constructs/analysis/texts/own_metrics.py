@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hyperpod_constructs.analysis.function_code import FUNCTION, calls_of
-from hyperpod_constructs.analysis.schema.violation import listed, meant
-from hyperpod_constructs.analysis.texts.callers import callers_of
+from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
+from hyperpod_constructs.analysis.texts.callers import callers_of, timers_off
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips, entries, mapping
 from hyperpod_constructs.analysis.texts.watched import Watched, watched
 from hyperpod_constructs.analysis.texts.writers import PUT, are_known
 from hyperpod_constructs.analysis.typo import typo_of
+from hyperpod_constructs.facts.arn_forms import FORMS
 from hyperpod_constructs.facts.metric_names import OTHER_NAMESPACES, namespaces
 from hyperpod_constructs.facts.metric_ranges import OF_VALUES
-from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, Value, as_float, as_int
+from hyperpod_constructs.templates.model import Model, Resource, target_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_float, as_int
 
 FILTER, _ALARM = "AWS::Logs::MetricFilter", "AWS::CloudWatch::Alarm"
 _WRITES, _IN_LINES = re.compile(r"put_metric_data|PutMetricData"), re.compile(r"CloudWatchMetrics|put_data\(|aws_lambda_powertools")
@@ -44,6 +45,7 @@ class Written:
     :param otherwise: whether a value is written where nothing is counted.
     :param unit: the unit of its values.
     :param values: the values of its dimensions by their names.
+    :param arns: the dimensions whose value is an ARN, each with its reference.
     """
 
     writer: Resource
@@ -54,6 +56,7 @@ class Written:
     otherwise: bool = False
     unit: str | None = None
     values: Mapping[str, str] | None = None
+    arns: Mapping[str, Reference] = field(default_factory=dict)
 
 
 def written(alarm: Resource) -> Slips:
@@ -65,7 +68,8 @@ def written(alarm: Resource) -> Slips:
     same = [] if found or asked.namespace.startswith(_OF_AWS) else _same(asked, own_metrics(alarm.template.model))
     yield from found
     if same:
-        yield from _unit(alarm, asked, same) or _values(alarm, asked, same) or _seldom(alarm, asked, same)
+        judges = (_unit, _values, _seldom, _silent)
+        yield from next((slips for one in judges if (slips := one(alarm, asked, same))), ())
 
 
 def unwritten(asked: Watched, model: Model, reader: str = "the alarm") -> Slips:
@@ -157,7 +161,8 @@ def _of_functions(model: Model) -> Iterator[Written]:
             for each in [mapping(one) for _, one in entries(data)] or [{}]:
                 names = _names(each.get("Dimensions", ABSENT), "Name")
                 values = _dimension_values(each.get("Dimensions", ABSENT))
-                yield Written(function, known(namespace), known(each.get("MetricName", ABSENT)), names, values=values)
+                name, arns = known(each.get("MetricName", ABSENT)), _arns(each.get("Dimensions", ABSENT))
+                yield Written(function, known(namespace), name, names, values=values, arns=arns)
         if _IN_LINES.search(code) or (_WRITES.search(code) and not calls):
             yield Written(function, None, None, None)
 
@@ -203,15 +208,28 @@ def _seldom(alarm: Resource, asked: Watched, same: list[Written]) -> list[Slip]:
     hits, interval = as_int(alarm.get("DatapointsToAlarm")) or periods, _interval(same)
     if periods is None or hits is None or not asked.period or interval is None or interval < 2 * asked.period:
         return []
-    values = -(-(periods + _FURTHER) * asked.period // interval)
-    rings, never = missing == "breaching" and periods - values >= hits, missing == "notBreaching" and values < hits
+    reach = (periods + _FURTHER) * asked.period
+    most, least = -(-reach // interval), reach // interval
+    rings, never = missing == "breaching" and periods - least >= hits, missing == "notBreaching" and most < hits
     if not rings and not never:
         return []
     message = (
         f"{same[0].writer.logical_id} writes a value each {interval:,} seconds, and the alarm asks for one each {asked.period}"
     )
-    says = f"{message}: it {'always' if rings else 'never'} rings"
+    how = "never rings" if never else "always rings" if periods - most >= hits else "rings between two values"
+    says = f"{message}: it {how}"
     return [Slip(says, f"{interval} or more", asked.beside("Period"), asked.period, dead=True)]
+
+
+def _silent(alarm: Resource, asked: Watched, same: list[Written]) -> list[Slip]:
+    """A metric of functions that the clock no longer calls, of which an alarm misses every value."""
+    writers = list(dict.fromkeys(one.writer for one in same))
+    timers = [timers_off(one) if one.type == FUNCTION and callers_of(one) is None else [] for one in writers]
+    if known(alarm.get("TreatMissingData")) != "breaching" or not all(timers):
+        return []
+    rule = timers[0][0]
+    message = f"{rule.logical_id}, which has {writers[0].logical_id} write the metric, is off, and the alarm rings without values"
+    return [Slip(message, f"State: ENABLED of {rule.logical_id}", ("TreatMissingData",), dead=True, beside=((rule, ("State",)),))]
 
 
 def _interval(same: list[Written]) -> int | None:
@@ -228,11 +246,43 @@ def _dimensions(model: Model, asked: Watched, same: list[Written], reader: str) 
     """The dimensions of what writes and of who asks are the same: CloudWatch has a series for each set."""
     given = _names(asked.dimensions, "Name")
     if given is None or any(one.dimensions in (None, given) for one in same):
-        return _other_values(model, asked, same, reader)
+        return _names_of_arns(asked, same, reader) or _other_values(model, asked, same, reader)
     wanted = listed(sorted(same[0].dimensions or ())) or "no dimensions"
     says = f"the dimensions {listed(sorted(given))}" if given else "no dimensions"
     message = f"{same[0].writer.logical_id} writes the metric with {wanted}, and {reader} asks for it with {says}"
     return [Slip(message, wanted, (*asked.path, "Dimensions" if given else "MetricName"), dead=True)]
+
+
+def _names_of_arns(asked: Watched, same: list[Written], reader: str) -> list[Slip]:
+    """Dimensions with a name, where all who write the metric have the ARN."""
+    for index, one in entries(asked.dimensions):
+        name, value = known(mapping(one).get("Name", ABSENT)) or "", mapping(one).get("Value", ABSENT)
+        text = known(value)
+        is_name = (bool(text) and not str(text).startswith("arn:")) or _is_name(value)
+        if is_name and all(name in each.arns for each in same):
+            writer, arn = same[0].writer, same[0].arns[name]
+            message = f"{writer.logical_id} writes the metric with {name} {quoted(arn)}, and {reader} asks for {quoted(value)}"
+            names = [key for key, given in mapping(writer.get(*_VARIABLES)).items() if given == arn]
+            beside = tuple((writer, (*_VARIABLES, key)) for key in names)
+            place = (*asked.path, "Dimensions", index, "Value")
+            return [Slip(message, "the same value for both", place, value, dead=True, beside=beside)]
+    return []
+
+
+def _arns(dimensions: Value) -> Mapping[str, Reference]:
+    """The dimensions whose value is surely an ARN."""
+    pairs = [(known(mapping(one).get("Name", ABSENT)), mapping(one).get("Value", ABSENT)) for _, one in entries(dimensions)]
+    return {name: value for name, value in pairs if name and isinstance(value, Reference) and _is_arn(value)}
+
+
+def _is_arn(value: Reference) -> bool:
+    form = FORMS.get(target_of(value).type)
+    return form is not None and value.attribute in form.arns and value.attribute not in form.names
+
+
+def _is_name(value: Value) -> bool:
+    form = FORMS.get(target_of(value).type) if isinstance(value, Reference) else None
+    return form is not None and isinstance(value, Reference) and value.attribute in form.names and value.attribute not in form.arns
 
 
 def _other_values(model: Model, asked: Watched, same: list[Written], reader: str) -> list[Slip]:

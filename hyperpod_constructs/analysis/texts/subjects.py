@@ -209,7 +209,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::ImageBuilder::ImagePipeline": "ImageRecipeArn",
     },
     "call_values": {"AWS::Lambda::Function": "Code"},
-    "callers": {"AWS::Lambda::Function": "ReservedConcurrentExecutions"},
+    "callers": {"AWS::Lambda::EventSourceMapping": "Enabled", "AWS::Lambda::Function": "ReservedConcurrentExecutions"},
     "cli_commands": _WITH_SCRIPTS,
     "code": {"AWS::Lambda::Function": "Runtime"},
     "script_answers": {"AWS::Lambda::Function": "Code"},

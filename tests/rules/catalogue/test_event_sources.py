@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.rules.catalogue.cases import REMOVED, edited
 from tests.rules.catalogue.templates import Template, findings
-from tests.rules.catalogue.text_bases import KEPT, att, function, resource
+from tests.rules.catalogue.text_bases import KEPT, att, function, may_send, resource
 
 CODE = """
 import os
@@ -101,6 +102,30 @@ CORRECT = [
 @pytest.mark.parametrize("given", CORRECT)
 def test_what_is_right_or_not_known(given: Template) -> None:
     assert found(given) == []
+
+
+def test_an_answer_about_failures_is_read() -> None:
+    unread = edited(template(), {"FromJobs/FunctionResponseTypes": REMOVED})
+    assert found(unread) == ["FromJobs: Keep answers batchItemFailures, and nothing reads it: failed messages count as done"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "wrong"),
+    [
+        ({}, True),
+        ({"FromJobs/Enabled": True}, False),
+        ({"FromJobs/Enabled": {"Ref": "On"}}, False),
+        ({"Often/Targets/0/Arn": "arn:aws:sqs:us-west-2:123456789012:others"}, False),
+        ({"Another": resource("AWS::Lambda::EventSourceMapping", EventSourceArn=att("Jobs"), FunctionName="other")}, False),
+        ({"Reader": resource("AWS::Pipes::Pipe", Source=att("Jobs"), Target="arn:a", RoleArn="arn:b")}, False),
+    ],
+)
+def test_a_source_of_events_that_is_off_leaves_its_queue(changes: dict[str, Any], wrong: bool) -> None:
+    rule = resource("AWS::Events::Rule", EventPattern={"source": ["aws.sagemaker"]}, Targets=[{"Id": "jobs", "Arn": att("Jobs")}])
+    given = edited(template(), {"FromJobs/Enabled": False, "Often": rule, "MaySend": may_send()})
+    given = edited(given, changes)
+    given["Parameters"] = {"On": {"Type": "String", "Default": "false"}}
+    assert any("Often fills Jobs, and nothing takes its messages" in one for one in found(given)) is wrong
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from tests.rules.catalogue.cases import REMOVED, edited
 from tests.rules.catalogue.templates import KEPT, Template, eks, findings
-from tests.rules.catalogue.text_bases import att, function, resource
+from tests.rules.catalogue.text_bases import att, function, may_send, resource
 
 CODE = """
 import os
@@ -154,6 +154,65 @@ def test_what_is_right_or_not_known_is_no_mistake(path: str) -> None:
 def test_a_function_that_another_also_calls_is_not_off() -> None:
     another = resource("AWS::Lambda::EventSourceMapping", FunctionName={"Ref": "Count"}, EventSourceArn="arn:aws:sqs:a:1:b")
     assert findings(edited(BASE, {"Often/State": "DISABLED", "Another": another}), rules="HP-TXT-011") == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "rings"),
+    [
+        ({}, True),
+        ({"Often/State": "ENABLED"}, False),
+        ({"Few/TreatMissingData": "missing"}, False),
+        ({"Failed/EventPattern": REMOVED, "Failed/ScheduleExpression": "rate(1 minute)"}, False),
+        ({"Handed/FunctionName": {"Ref": "Count"}}, False),
+    ],
+)
+def test_an_alarm_misses_values_that_the_clock_had_written(changes: dict[str, Any], rings: bool) -> None:
+    parts = {
+        "Often/State": "DISABLED",
+        "Jobs": resource("AWS::SQS::Queue", VisibilityTimeout=300),
+        "MaySend": may_send(),
+        "Failed": resource(
+            "AWS::Events::Rule", EventPattern={"source": ["aws.sagemaker"]}, Targets=[{"Id": "a", "Arn": att("Jobs")}]
+        ),
+        "FromJobs": resource("AWS::Lambda::EventSourceMapping", FunctionName={"Ref": "Count"}, EventSourceArn=att("Jobs")),
+        "Handed": resource("AWS::Lambda::Url", TargetFunctionArn="other", AuthType="AWS_IAM"),
+    }
+    found = findings(edited(edited(BASE, parts), changes), rules="HP-TXT-011")
+    assert any("Often, which has Count write the metric, is off" in one.message for one in found) is rings
+
+
+@pytest.mark.parametrize(
+    ("written", "asked", "wrong"),
+    [
+        (att("Train", "ClusterArn"), "lab", True),
+        (att("Train", "ClusterArn"), {"Ref": "Train"}, False),
+        ("lab", "lab", False),
+        (att("Train", "ClusterArn"), att("Train", "ClusterArn"), False),
+    ],
+)
+def test_a_dimension_is_the_name_or_the_arn_for_both(written: Any, asked: Any, wrong: bool) -> None:
+    changes = {
+        "Train": resource("AWS::SageMaker::Cluster", ClusterName="lab"),
+        "Count/Code/ZipFile": CODE.replace('"Value": "a"', '"Value": os.environ["CLUSTER"]'),
+        "Count/Environment/Variables/CLUSTER": written,
+        "Few/Dimensions": [{"Name": "Cluster", "Value": asked}],
+    }
+    found = findings(edited(BASE, changes), rules="HP-TXT-011")
+    assert any("Count writes the metric with Cluster '${Train.ClusterArn}'" in one.message for one in found) is wrong
+
+
+@pytest.mark.parametrize(
+    ("rate", "says"),
+    [
+        ("rate(5 minutes)", None),
+        ("rate(30 minutes)", "rings between two values"),
+        ("rate(6 hours)", "rings between two values"),
+    ],
+)
+def test_a_function_writes_more_seldom_than_an_alarm_looks(rate: str, says: str | None) -> None:
+    changes = {"Often/ScheduleExpression": rate, "Few/EvaluationPeriods": 2, "Few/DatapointsToAlarm": REMOVED}
+    found = findings(edited(BASE, changes), rules="HP-TXT-011")
+    assert [one.message.rpartition(": it ")[2] for one in found if one.resource == "Few"] == [says] * (says is not None)
 
 
 READ: Template = edited(

@@ -26,6 +26,13 @@ def att(name: str, attribute: str = "Arn") -> dict[str, Any]:
     return {"Fn::GetAtt": [name, attribute]}
 
 
+def may_send() -> dict[str, Any]:
+    """A policy that lets events come to the queue Jobs."""
+    statement = {"Effect": "Allow", "Principal": {"Service": "events.amazonaws.com"}, "Action": "sqs:SendMessage"}
+    document = {"Version": "2012-10-17", "Statement": [{**statement, "Resource": att("Jobs")}]}
+    return resource("AWS::SQS::QueuePolicy", Queues=[{"Ref": "Jobs"}], PolicyDocument=document)
+
+
 def function(code: str, **properties: Any) -> dict[str, Any]:
     given = {"Runtime": "python3.12", "Handler": "index.handler", "Role": ROLE, "Code": {"ZipFile": code}, **properties}
     return resource("AWS::Lambda::Function", **given)
