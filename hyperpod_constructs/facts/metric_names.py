@@ -34,6 +34,12 @@ METRIC_FUNCTIONS = (*MATH_ARGUMENTS, "AND", "OR")
 Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
 """
 
+FILL_WORDS = ("LINEAR", "REPEAT")
+"""What FILL takes for missing values, beside a number and a metric (as of 2026-11-30).
+
+Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
+"""
+
 CLUSTERS, CLUSTER_DIMENSION = "/aws/sagemaker/Clusters", "ClusterId"
 """The namespace of a Slurm cluster's own metrics, and their dimension: the last part of the cluster's ARN."""
 

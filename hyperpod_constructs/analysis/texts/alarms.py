@@ -238,6 +238,11 @@ def _calls(text: str, tokens: list[str]) -> Slips:
                 wanted = f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
                 yield Slip(f"the expression {quoted(text)} calls {name} with {count} arguments", f"{wanted} arguments", found=text)
                 return
+            if name == "FILL" and before[0].isupper() and before not in metric_names.FILL_WORDS:
+                words = metric_names.FILL_WORDS
+                said = f"the expression {quoted(text)} fills with {before}{meant(before, words)}"
+                yield Slip(said, f"{listed(words)}, a number or a metric", found=text)
+                return
 
 
 def _is_operand(token: str) -> bool:

@@ -24,7 +24,15 @@ def _found(expression: str) -> list[str]:
 @pytest.mark.parametrize(
     "expression",
     [
-        *("IF(m1 > 5 AND m2 < 3, 1, 0)", "FILL(m1, 0)", "FILL(METRICS('m'), REPEAT) + m1", "SUM([m1, m2])", "MAX(METRICS())"),
+        *(
+            "IF(m1 > 5 AND m2 < 3, 1, 0)",
+            "FILL(m1, 0)",
+            "FILL(m1, LINEAR)",
+            "FILL(m1, AVG(m1))",
+            "FILL(METRICS('m'), REPEAT) + m1",
+            "SUM([m1, m2])",
+            "MAX(METRICS())",
+        ),
         *("(m1 + m2) / PERIOD(m1)", "RATE(m1) * 60", "IF((m1 > 1) OR (m2 > 1), 1, 0)", "ANOMALY_DETECTION_BAND(m1)"),
     ],
 )
@@ -39,6 +47,8 @@ def test_functions_are_called_as_they_are(expression: str) -> None:
         ("FIL(m1, 0)", "the nearest is FILL"),
         ("IF(m1 > 5)", "calls IF with 1 arguments"),
         ("FILL(m1)", "calls FILL with 1 arguments"),
+        ("FILL(m1, ZERO)", "fills with ZERO"),
+        ("100 * FILL(METRICS('m'), REPEATED) / m2", "fills with REPEATED"),
         ("PERIOD()", "calls PERIOD with 0 arguments"),
         ("SUM(RATE(m1, 60))", "calls RATE with 2 arguments"),
     ],
