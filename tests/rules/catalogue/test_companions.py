@@ -646,7 +646,7 @@ CASES = [
         "HP-TXT-012",
         BASE,
         {"Function/ReservedConcurrentExecutions": 0},
-        {"Function/ReservedConcurrentExecutions": 0, "Mapping/Enabled": False},
+        {"Function/ReservedConcurrentExecutions": 0, "Mapping/Enabled": False, "Uploads/NotificationConfiguration": REMOVED},
     ),
 ]
 
