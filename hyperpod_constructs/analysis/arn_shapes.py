@@ -6,9 +6,11 @@ Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 
 from hyperpod_constructs.analysis.arns import Arn
+from hyperpod_constructs.analysis.schema.violation import nearest
 from hyperpod_constructs.facts.arn_forms import FORMS
 from hyperpod_constructs.facts.iam_actions import action_prefixes, is_service
 from hyperpod_constructs.facts.regions import REGIONS
@@ -73,8 +75,9 @@ def _meant_service(text: str) -> str | None:
         return None
     if text.lower() in known or is_service(text.lower()):
         return text.lower()
-    from difflib import get_close_matches  # kept off the import path: only an unknown service needs it
+    return near_service(text, (*known, *action_prefixes()))
 
-    names = sorted(one for one in (*known, *action_prefixes()) if len(one) >= _LONG)
-    near = get_close_matches(text, names, n=1, cutoff=_NEAR)
-    return near[0] if near else None
+
+def near_service(text: str, names: Iterable[str]) -> str | None:
+    """The name of a service that a text nearly is; short names are like too many others."""
+    return nearest(text, sorted(one for one in names if len(one) >= _LONG), _NEAR)

@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from hyperpod_constructs.analysis.answered_values import answered
 from hyperpod_constructs.analysis.arns import s3_place
 from hyperpod_constructs.analysis.build_commands import PROJECT
 from hyperpod_constructs.analysis.clusters import Group
-from hyperpod_constructs.analysis.custom_answers import answered
 from hyperpod_constructs.analysis.first_calls import called_first
 from hyperpod_constructs.analysis.object_writes import Write, writers, writes
 from hyperpod_constructs.analysis.schema.violation import nearest

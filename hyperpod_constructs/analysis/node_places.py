@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from hyperpod_constructs.analysis.answered_values import answered
 from hyperpod_constructs.analysis.arns import bucket_arn, s3_uri_arns
 from hyperpod_constructs.analysis.clusters import Group
-from hyperpod_constructs.analysis.custom_answers import answered
 from hyperpod_constructs.analysis.database import DATABASES, secret_of
 from hyperpod_constructs.analysis.kubernetes import cni_has_own_role, eks_of
 from hyperpod_constructs.analysis.node_roles import RoleUse

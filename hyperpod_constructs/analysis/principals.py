@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from hyperpod_constructs._support.words import enumerated
+from hyperpod_constructs.analysis.arn_shapes import near_service
 from hyperpod_constructs.analysis.policy_document import Statement, listed
 from hyperpod_constructs.facts.iam_actions import is_service
 from hyperpod_constructs.facts.policies import Kind
@@ -26,8 +27,6 @@ _SERVICE = re.compile(r"\*|[a-z0-9-]+(\.[a-z0-9-]+)+")
 _PROVIDER = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:(oidc|saml)-provider/.+")
 _SAML, _SAML_TYPE = ":saml-provider/", "AWS::IAM::SAMLProvider"
 _FORMS = {"AWS": _AWS, "Service": _SERVICE}
-_LONG, _NEAR = 5, 0.85
-"""The fewest letters of a name that is told from another one, and how like it is to the one that was meant."""
 
 
 def mistaken_principals(statement: Statement, kind: Kind) -> Iterator[tuple[str, _Place]]:
@@ -86,11 +85,8 @@ def _meant_service(text: str) -> str | None:
         return f"{name}.{SUFFIXES[0]}"
     if suffix not in SUFFIXES[:2] or f"{name}.{SUFFIXES[0]}" in _known() or is_service(name.partition(".")[0]):
         return None
-    from difflib import get_close_matches  # kept off the import path: only an unknown service needs it
-
-    names = [one.removesuffix(f".{SUFFIXES[0]}") for one in sorted(_known())]
-    near = get_close_matches(name, [one for one in names if len(one) >= _LONG], n=1, cutoff=_NEAR)
-    return f"{near[0]}.{suffix}" if near else None
+    near = near_service(name, (one.removesuffix(f".{SUFFIXES[0]}") for one in _known()))
+    return f"{near}.{suffix}" if near else None
 
 
 @cache

@@ -13,11 +13,11 @@ from typing import NamedTuple, TypeVar
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.addons import Addon, addons_of
+from hyperpod_constructs.analysis.answered_values import answered
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.arns import s3_uri_arns
 from hyperpod_constructs.analysis.clusters import Cluster, given
 from hyperpod_constructs.analysis.control_plane_ways import DNS, to_control_plane, to_dns
-from hyperpod_constructs.analysis.custom_answers import answered
 from hyperpod_constructs.analysis.database import (
     ACCOUNTING,
     INSTANCE,

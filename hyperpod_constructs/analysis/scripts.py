@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
+from hyperpod_constructs.analysis.answered_values import answered
 from hyperpod_constructs.analysis.clusters import Group, quoted
-from hyperpod_constructs.analysis.custom_answers import answered
 from hyperpod_constructs.analysis.embedded import is_small, marked
 from hyperpod_constructs.analysis.ends import ends
 from hyperpod_constructs.analysis.iam import ROLE

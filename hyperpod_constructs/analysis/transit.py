@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from ipaddress import IPv4Network
-from itertools import permutations
+from itertools import chain, permutations
 from typing import NamedTuple
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.blocks import blocks_of
+from hyperpod_constructs.analysis.custom_resources import PREFIXES
 from hyperpod_constructs.analysis.networks import NAT, SUBNET, VPC, block_of, network_facts
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
@@ -49,11 +50,17 @@ class Astray(NamedTuple):
 
 
 class _Joined(NamedTuple):
-    """A VPC with all its blocks, and its attachment to a gateway."""
+    """A VPC with all its blocks, and its attachment to a gateway.
+
+    :param routes: the routes of the VPC to the gateway, each with its block.
+    :param others: its other routes, and those that may be such.
+    """
 
     vpc: Resource
     attachment: Resource
     blocks: tuple[IPv4Network, ...]
+    routes: tuple[tuple[Resource, IPv4Network], ...]
+    others: tuple[Resource, ...]
 
     def has(self, block: IPv4Network) -> bool:
         return any(block.subnet_of(one) for one in self.blocks)
@@ -86,31 +93,53 @@ def _joined(model: Model) -> dict[Resource, list[_Joined]]:
     found = []
     for one in model.resources(*ATTACHMENTS) if model.complete else ():
         gateway, vpc = resource_of(one.get("TransitGatewayId"), GATEWAY), resource_of(one.get("VpcId"), VPC)
-        blocks = None if vpc is None else blocks_of(vpc)
-        if gateway is not None and vpc is not None and blocks is not None and blocks.complete and one.exists and gateway.exists:
-            found.append((gateway, _Joined(vpc, one, tuple(block.block for block in blocks.known))))
+        blocks = None if vpc is None else _blocks_of(one)
+        if gateway is not None and vpc is not None and blocks is not None and one.exists and gateway.exists:
+            found.append((gateway, _Joined(vpc, one, blocks, *_parted(gateway, vpc))))
     return {gateway: joined for gateway, joined in grouped(found).items() if len(joined) > 1 and not _has_helpers(model, gateway)}
+
+
+def _parted(gateway: Resource, vpc: Resource) -> tuple[tuple[tuple[Resource, IPv4Network], ...], tuple[Resource, ...]]:
+    """The routes of a VPC to a gateway, each with its block, and all others."""
+    found = [(one, block_of(one.get("DestinationCidrBlock"))) for one in _routes_of(vpc)]
+    known = ((one, block) for one, block in found if block is not None and one.exists)
+    routes = tuple((one, block) for one, block in known if resource_of(one.get("TransitGatewayId")) is gateway)
+    mine = {route for route, _ in routes}
+    return routes, tuple(one for one, _ in found if one not in mine)
+
+
+def _routes_of(vpc: Resource) -> Iterator[Resource]:
+    """The routes of the tables of a VPC, and those that may be such."""
+    model = vpc.template.model
+    routes = model.cached(_routes_of, lambda: grouped((_owner(one), one) for one in model.resources(_ROUTE)))
+    return chain(routes.get(vpc, ()), routes.get(None, ()))
+
+
+def _owner(route: Resource) -> Resource | None:
+    """The VPC of the table of a route, if it is known."""
+    table = resource_of(route.get("RouteTableId"), _TABLE)
+    return None if table is None else resource_of(table.get("VpcId"))
 
 
 def _has_helpers(model: Model, gateway: Resource) -> bool:
     """Whether a custom resource names a gateway or one of its tables, and may make routes there."""
     tables = [one for one in model.resources(_TABLE_OF_GATEWAY) if resource_of(one.get("TransitGatewayId")) is gateway]
-    own = (one for one in model.resources() if one.type.startswith(("Custom::", "AWS::CloudFormation::CustomResource")))
+    own = (one for one in model.resources() if one.type.startswith(PREFIXES))
     return any(not {*references(one.properties)}.isdisjoint([gateway, *tables]) for one in own)
 
 
 def _between(gateway: Resource, one: _Joined, other: _Joined) -> Iterator[Astray]:
     """What is wrong on the way from a VPC with a route to the other one alone, or on the way back."""
-    meant = [route for route, block in _routes(gateway, one) if other.has(block)]
+    meant = [route for route, block in one.routes if other.has(block)]
     if not meant:
         return
     block = block_of(meant[0].get("DestinationCidrBlock"))
     assert block is not None
     yield from _lost(gateway, one, other, block)
     asking = _sources(meant[0]) or one.blocks
-    back = [found for _, found in _routes(gateway, other) if any(found.overlaps(source) for source in asking)]
-    if not back and not _may_lead(gateway, other, one):
-        wrong = [route for route, found in _routes(gateway, other) if one.has(found) or not _is_anywhere(gateway, found)]
+    back = [found for _, found in other.routes if any(found.overlaps(source) for source in asking)]
+    if not back and not any(_may_take(route, one) for route in other.others):
+        wrong = [route for route, found in other.routes if one.has(found) or not _is_anywhere(gateway, found)]
         text = f"no route of {other.vpc.logical_id} leads back to {one.vpc.logical_id}, which leads there by {meant[0].logical_id}"
         yield Astray(wrong[0] if len(wrong) == 1 else other.attachment, text, other.vpc, _both(one, other))
     elif back:
@@ -229,26 +258,6 @@ def _blocks_of(attachment: Resource) -> tuple[IPv4Network, ...] | None:
     vpc = resource_of(attachment.get("VpcId"), VPC)
     blocks = None if vpc is None else blocks_of(vpc)
     return tuple(one.block for one in blocks.known) if blocks is not None and blocks.complete else None
-
-
-def _routes(gateway: Resource, joined: _Joined) -> list[tuple[Resource, IPv4Network]]:
-    """The routes of a VPC to a gateway, each with its block."""
-    found = ((one, block_of(one.get("DestinationCidrBlock"))) for one in _routes_of(joined.vpc) if one.exists)
-    return [(one, block) for one, block in found if block is not None and resource_of(one.get("TransitGatewayId")) is gateway]
-
-
-def _routes_of(vpc: Resource) -> Iterator[Resource]:
-    """The routes of the tables of a VPC, and those that may be such."""
-    for one in vpc.template.model.resources(_ROUTE):
-        table = resource_of(one.get("RouteTableId"), _TABLE)
-        if table is None or resource_of(table.get("VpcId")) in (vpc, None):
-            yield one
-
-
-def _may_lead(gateway: Resource, here: _Joined, there: _Joined) -> bool:
-    """Whether a route of a VPC, beside those to a gateway, may lead to another one."""
-    known = {route for route, _ in _routes(gateway, here)}
-    return any(_may_take(one, there) for one in _routes_of(here.vpc) if one not in known)
 
 
 def _may_take(route: Resource, there: _Joined) -> bool:

@@ -10,6 +10,7 @@ from hyperpod_constructs.analysis.far_groups import far_rules
 from hyperpod_constructs.analysis.joined_networks import one_way
 from hyperpod_constructs.analysis.schema.named import unmet_demands
 from hyperpod_constructs.templates.model import Model
+from tests.work import calls
 
 Resources = dict[str, Any]
 _TABLE, _ATTACHMENT = "TransitGatewayRouteTableId", "TransitGatewayAttachmentId"
@@ -145,3 +146,19 @@ def test_groups_know_each_other_by_a_peering() -> None:
     assert not list(far_rules(hub(In=rule("NearGroup"), Peering=peering)))
     alone = dict.fromkeys(("NearAttached", "FarAttached", "NearUses", "FarUses", "NearTells", "FarTells", "There", "Back"))
     assert list(far_rules(hub(**alone, In=rule("NearGroup"))))
+
+
+def _ring(count: int) -> Model:
+    """VPCs at one hub, each with a route to the next."""
+    networks = [network(f"N{number}", number) for number in range(count)]
+    ways = {f"W{number}": way(f"N{number}Table", f"10.{(number + 1) % count}.0.0/16") for number in range(count)}
+    return hub(**ways, **{name: one for each in networks for name, one in each.items()})
+
+
+def test_many_vpcs_at_one_gateway_take_little_work() -> None:
+    few, many = (_work(_ring(count)) for count in (20, 80))
+    assert many < 20 * few
+
+
+def _work(model: Model) -> int:
+    return calls(lambda: list(one_way(model)))
