@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
@@ -11,7 +12,7 @@ from typing import NamedTuple, Protocol, cast
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, WholeJudge
-from hyperpod_constructs.analysis.texts.subjects import LANGUAGES_OF, MODULES, TYPES_OF, Topic, page
+from hyperpod_constructs.analysis.texts.subjects import LANGUAGES_OF, MODULES, PAGES, TYPES_OF, Topic
 from hyperpod_constructs.facts.texts import LANGUAGES, Language
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Either, Unknown, Value, alternatives_of
@@ -19,6 +20,8 @@ from hyperpod_constructs.templates.values import ABSENT, Either, Unknown, Value,
 _MODULE_OF = {language: module for module, languages in LANGUAGES_OF.items() for language in languages}
 _WHOLES = grouped((type_, (module, key)) for module, types in TYPES_OF.items() for type_, key in types.items())
 _TYPES = (*dict.fromkeys((*LANGUAGES, *_WHOLES)),)
+
+_SOURCE = re.compile(r"https://[^\s,]+")
 
 
 class _Book(Protocol):
@@ -49,8 +52,9 @@ class Found(NamedTuple):
 
     @property
     def source(self) -> str:
-        """The documentation on it."""
-        return page(self.module)
+        """The documentation on it: the first source of the module, else that of the topic."""
+        own = _SOURCE.search(book(self.module).__doc__ or "")
+        return PAGES[self.topic] if own is None else own[0]
 
 
 def texts_with_mistakes(model: Model) -> Mapping[Topic, list[Found]]:

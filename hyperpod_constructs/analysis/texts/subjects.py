@@ -43,7 +43,7 @@ PAGES: Mapping[Topic, str] = {
     Topic.NAME: "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html",
     Topic.COMPANION: "https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html",
 }
-"""The documentation on the texts of a topic."""
+"""The documentation on the texts of a topic, for modules that name none of their own."""
 
 
 MODULES: Mapping[str, Topic] = {
@@ -123,15 +123,6 @@ MODULES: Mapping[str, Topic] = {
     "waits": Topic.CODE,
 }
 """The modules with judges, and the topic of each."""
-
-_OWN_PAGES = {"event_targets": "https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutTargets.html"}
-"""The documentation on what a module judges, where it is another than that of its topic."""
-
-
-def page(module: str) -> str:
-    """The documentation on what a module judges."""
-    return _OWN_PAGES.get(module, PAGES[MODULES[module]])
-
 
 LANGUAGES_OF: Mapping[str, tuple[Language, ...]] = {
     "alarms": (Language.STATISTIC, Language.EXTENDED, Language.PERIOD, Language.MISSING),
