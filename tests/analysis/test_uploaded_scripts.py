@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.analysis.clusters import clusters
 from hyperpod_constructs.analysis.answered_values import answered
+from hyperpod_constructs.analysis.clusters import clusters
 from hyperpod_constructs.analysis.entry_points import lacking
 from hyperpod_constructs.analysis.needs import refused
 from hyperpod_constructs.analysis.object_writes import writes
