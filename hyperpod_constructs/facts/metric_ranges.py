@@ -52,6 +52,12 @@ LEVELS: Mapping[str, tuple[str, ...]] = {
 }
 """Metrics of how things stand, with a value each minute: a sum over some minutes is a multiple of it."""
 
+OF_EACH_DISK: Mapping[str, tuple[str, ...]] = {"AWS/FSx": ("FreeDataStorageCapacity", "LogicalDiskUsage", "PhysicalDiskUsage")}
+"""Metrics with a value of each disk each minute: only the sum of one minute is that of the file system.
+
+Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html
+"""
+
 ONE_EACH: Mapping[str, tuple[str, ...]] = {
     "AWS/ApplicationELB": (
         *(f"HTTPCode_ELB_{code}_Count" for code in ("3XX", "4XX", "5XX")),

@@ -25,6 +25,7 @@ from hyperpod_constructs.facts.metric_ranges import (
     LITTLE_IS_GOOD,
     MICROSECONDS,
     MUCH_IS_GOOD,
+    OF_EACH_DISK,
     OF_VALUES,
     ONE_EACH,
     PARTS,
@@ -265,15 +266,18 @@ def _of_little(alarm: Resource, part: Watched, most: float) -> Slips:
 
 
 def _of_a_sum(alarm: Resource) -> Slips:
-    """A sum of values that each say how things stand."""
+    """A sum over some minutes of values that each say how things stand."""
     found = watched(alarm)
-    if found is None or found.statistic != "Sum" or found.name not in LEVELS.get(found.namespace, ()):
+    if found is None or found.statistic != "Sum" or (found.period or 0) <= MINUTE:
         return
-    if (found.period or 0) <= MINUTE:
+    if found.name in LEVELS.get(found.namespace, ()):
+        allowed, path, given = "Average, Maximum or Minimum", found.beside("Stat") if found.path else ("Statistic",), "Sum"
+    elif found.name in OF_EACH_DISK.get(found.namespace, ()):
+        allowed, path, given = f"a Period of {MINUTE}", found.beside("Period"), f"{found.period}"
+    else:
         return
-    path = found.beside("Stat") if found.path else ("Statistic",)
     message = f"{found.name} has a value each minute, and Sum adds up those of {found.period} seconds"
-    yield Slip(message, "Average, Maximum or Minimum", path, "Sum", dead=True)
+    yield Slip(message, allowed, path, given, dead=True)
 
 
 def _threshold_and_unit(alarm: Resource) -> Slips:

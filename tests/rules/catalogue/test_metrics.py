@@ -298,22 +298,25 @@ def test_a_part_of_a_whole_is_one_at_most(metrics: tuple[str, str, str], express
 
 
 @pytest.mark.parametrize(
-    ("metric", "statistic", "period", "wrong"),
+    ("metric", "statistic", "period", "place"),
     [
-        ("AWS/RDS CPUUtilization", "Sum", 300, True),
-        ("AWS/RDS FreeStorageSpace", "Sum", 300, True),
-        ("AWS/RDS CPUUtilization", "Sum", 60, False),
-        ("AWS/RDS CPUUtilization", "Maximum", 300, False),
-        ("AWS/FSx UsedStorageCapacity", "Sum", 300, False),
+        ("AWS/RDS CPUUtilization", "Sum", 300, "Statistic"),
+        ("AWS/RDS FreeStorageSpace", "Sum", 300, "Statistic"),
+        ("AWS/RDS CPUUtilization", "Sum", 60, ""),
+        ("AWS/RDS CPUUtilization", "Maximum", 300, ""),
+        ("AWS/FSx UsedStorageCapacity", "Sum", 300, ""),
+        ("AWS/FSx FreeDataStorageCapacity", "Sum", 300, "Period"),
+        ("AWS/FSx FreeDataStorageCapacity", "Sum", 60, ""),
+        ("AWS/FSx LogicalDiskUsage", "Average", 300, ""),
     ],
 )
-def test_levels_are_not_added_up(metric: str, statistic: str, period: int, wrong: bool) -> None:
+def test_levels_are_not_added_up(metric: str, statistic: str, period: int, place: str) -> None:
     namespace, name = metric.split()
     dimension = "DBInstanceIdentifier" if namespace == "AWS/RDS" else "FileSystemId"
     made = alarm(namespace, name, [{"Name": dimension, "Value": "fs-1"}], period)
     made["Properties"].update({"Statistic": statistic, "Threshold": 80 if "CPU" in name else 10_000_000_000})
     found = findings({"Resources": {"Alarm": made}}, rules="HP-TXT-011")
-    assert ["adds up" in one.message for one in found if one.path.endswith("Statistic")] == [True] * wrong
+    assert [one.path.rpartition("/")[2] for one in found if "adds up" in one.message] == ([place] if place else [])
 
 
 @pytest.mark.parametrize(
