@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 
 from hyperpod_constructs.analysis.build_commands import PROJECT, builds
 from hyperpod_constructs.analysis.cli_calls import calls_in, cli_calls, lines_of
+from hyperpod_constructs.analysis.code_runs.service_calls import OTHERS, CodeCall
 from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.ends import End
-from hyperpod_constructs.analysis.function_code import FUNCTION, OTHERS, CodeCall, calls_of
+from hyperpod_constructs.analysis.function_code import FUNCTION, calls_of
 from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.role_calls import Called, arn_on, named_in

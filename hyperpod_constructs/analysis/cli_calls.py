@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from hyperpod_constructs.analysis.arns import s3_place
 from hyperpod_constructs.analysis.build_commands import build_of
-from hyperpod_constructs.analysis.function_code import OTHERS, CodeCall
+from hyperpod_constructs.analysis.code_runs.service_calls import OTHERS, CodeCall
 from hyperpod_constructs.analysis.regions import region_of
 from hyperpod_constructs.analysis.shell import Run
 from hyperpod_constructs.analysis.shell_words import Command, Word, plain

@@ -7,12 +7,9 @@ https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.custom_resources-readme.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import reduce
 
-from hyperpod_constructs.analysis.data_forms import Data, Known, either
-from hyperpod_constructs.analysis.function_answers import answer_of_function, tree_of
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, at
+from hyperpod_constructs.templates.values import at
 
 FUNCTION, PREFIXES = "AWS::Lambda::Function", ("Custom::", "AWS::CloudFormation::CustomResource")
 ON_EVENT, IS_COMPLETE = "USER_ON_EVENT_FUNCTION_ARN", "USER_IS_COMPLETE_FUNCTION_ARN"
@@ -43,31 +40,3 @@ def made_behind(function: Resource, *variables: str) -> tuple[Resource, ...]:
         for one, maker in makers(function.template.model).items()
         if any(resource_of(at(maker.get("Environment", "Variables"), name), FUNCTION) is function for name in variables)
     )
-
-
-def attributes_of(resource: Resource) -> tuple[str, ...] | None:
-    """The attributes that a custom resource surely has at most; `None` if its code does not say it."""
-    maker = makers(resource.template.model).get(resource)
-    given = ABSENT if maker is None else maker.get("Environment", "Variables")
-    users = [value for name in (ON_EVENT, IS_COMPLETE) if (value := at(given, name)) is not ABSENT]
-    if maker is None:
-        return None
-    forms = [_returned(resource_of(one, FUNCTION)) for one in users] if users else [_sent(maker)]
-    found = reduce(either, forms)
-    return None if found is None or found.is_open or found.items or found.words else tuple(found.members)
-
-
-def _returned(user: Resource | None) -> Known:
-    """What a function of a framework's user gives: the data of its answer."""
-    answer = None if user is None else answer_of_function(user)
-    return None if answer is None or answer.is_open else answer.members.get("Data", Data())
-
-
-def _sent(maker: Resource) -> Known:
-    """What a function sends to CloudFormation by `cfnresponse`."""
-    tree = tree_of(maker)
-    if tree is None:
-        return None
-    from hyperpod_constructs.analysis.sent_answers import data_sent  # few templates have code
-
-    return data_sent(tree)

@@ -9,8 +9,9 @@ from typing import NamedTuple, TypeGuard
 
 from hyperpod_constructs.analysis.answered_values import answered
 from hyperpod_constructs.analysis.arns import arn_matches, arn_parts, bucket_arn, s3_uri_arns
+from hyperpod_constructs.analysis.code_runs.service_calls import CodeCall
 from hyperpod_constructs.analysis.custom_resources import makers
-from hyperpod_constructs.analysis.function_code import CodeCall, calls_of
+from hyperpod_constructs.analysis.function_code import calls_of
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import UNKNOWN, Text, Value, as_str, leaves, parts_of
 

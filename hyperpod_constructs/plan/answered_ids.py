@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from hyperpod_constructs.analysis.answered_values import id_of
 from hyperpod_constructs.analysis.custom_resources import PREFIXES
-from hyperpod_constructs.analysis.function_code import id_of
 from hyperpod_constructs.plan.change import Change
 from hyperpod_constructs.plan.row import Row, replaced
 from hyperpod_constructs.templates.model import Resource

@@ -20,11 +20,11 @@ FOUND = [
     ("boto3.client('sns').publish(TopicArn=os.environ['TOPIC'])", {"topicarn": "of the environment"}),
     ("boto3.client('sns').publish(TopicArn=[{'a': 'b', 'c': 1}])", {"topicarn": ({"a": "b", "c": UNKNOWN},)}),
     ("boto3.client('sns').publish(TopicArn={**given, 'a': 'b'})", {"topicarn": UNKNOWN}),
-    ("arn = 'a'\narn = 'b'\nboto3.client('sns').publish(TopicArn=arn)", {"topicarn": UNKNOWN}),
+    ("arn = 'a'\narn = 'b'\nboto3.client('sns').publish(TopicArn=arn)", {"topicarn": "b"}),
     ("arn = 'a'\nfor arn in arns:\n  boto3.client('sns').publish(TopicArn=arn)", {"topicarn": UNKNOWN}),
     ("arn = 'a'\ndef send(arn):\n  boto3.client('sns').publish(TopicArn=arn)", {"topicarn": UNKNOWN}),
-    ("data = []\ndata.append('a')\nboto3.client('sns').publish(TopicArn=data)", {"topicarn": UNKNOWN}),
-    ("data = {}\ndata['a'] = 'b'\nboto3.client('sns').publish(TopicArn=data)", {"topicarn": UNKNOWN}),
+    ("data = []\ndata.append('a')\nboto3.client('sns').publish(TopicArn=data)", {"topicarn": ("a",)}),
+    ("data = {}\ndata['a'] = 'b'\nboto3.client('sns').publish(TopicArn=data)", {"topicarn": {"a": "b"}}),
     ("boto3.client('sns').publish(TopicArn='a' + f'b{os.environ[\"TOPIC\"]}')", {"topicarn": "abof the environment"}),
     ("boto3.client('sns').publish(TopicArn=f'a{other}')", {"topicarn": UNKNOWN}),
     ("boto3.client('sns').publish(TopicArn={'a': 'b'}['a'])", {"topicarn": "b"}),
@@ -32,7 +32,7 @@ FOUND = [
         "def handler(event, context):\n  boto3.client('sns').publish(TopicArn=event['ResourceProperties']['Topic'])",
         {"topicarn": UNKNOWN},
     ),
-    ("arn = 'a'\narn += 'b'\nboto3.client('sns').publish(TopicArn=arn)", {"topicarn": UNKNOWN}),
+    ("arn = 'a'\narn += 'b'\nboto3.client('sns').publish(TopicArn=arn)", {"topicarn": "ab"}),
 ]
 
 
@@ -66,15 +66,16 @@ def test_code_that_python_cannot_follow_has_no_calls() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "expected"), [("", "a"), (", Other: {Type: Custom::Other, Properties: {ServiceToken: !GetAtt Code.Arn}}", UNKNOWN)]
+    ("more", "expected"),
+    [("", ["a"]), (", Other: {Type: Custom::Other, Properties: {ServiceToken: !GetAtt Code.Arn, Topic: b}}", ["a", "b"])],
 )
-def test_a_function_of_one_custom_resource_knows_its_properties(more: str, expected: Any) -> None:
+def test_a_function_knows_the_properties_of_each_custom_resource(more: str, expected: list[str]) -> None:
     taken = "given = event['ResourceProperties']\n  boto3.client('sns').publish(TopicArn=given.get('Topic'))"
     code = f"import boto3\ndef handler(event, _):\n  {taken}\n"
     function = f"Code: {{Type: AWS::Lambda::Function, Properties: {{Runtime: python3.13, Code: {{ZipFile: {json.dumps(code)}}}}}}}"
     custom = "Own: {Type: Custom::Own, Properties: {ServiceToken: !GetAtt Code.Arn, Topic: a}}"
     model = model_of(f"{{Resources: {{{function}, {custom}{more}}}}}")
-    assert [dict(one.parameters) for one in calls_of(by_id(model, "Code"))] == [{"topicarn": expected}]
+    assert [one.parameters["topicarn"] for one in calls_of(by_id(model, "Code"))] == expected
 
 
 PUT = "s3.put_object(Key={})"
@@ -89,7 +90,7 @@ PUT = "s3.put_object(Key={})"
         (["for name in ['x', 'y']:", " key = f'{name}.sh'", f" {PUT.format('key')}"], ["x.sh", "y.sh"]),
         (["for name in context.names:", f" {PUT.format('name')}"], [UNKNOWN]),
         (["for name in given['Files']:", " name = context.name", f" {PUT.format('name')}"], [UNKNOWN]),
-        (["for name in given['Files']:", " pass", PUT.format("name")], [UNKNOWN]),
+        (["for name in given['Files']:", " pass", PUT.format("name")], ["b.sh"]),
         (["for a in ['x', 'y']:", " for b in given['Files']:", f"  {PUT.format('a + b')}"], ["xa.sh", "xb.sh", "ya.sh", "yb.sh"]),
     ],
 )

@@ -6,7 +6,8 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from hyperpod_constructs.analysis.custom_resources import PREFIXES, attributes_of
+from hyperpod_constructs.analysis.answered_values import attributes_of
+from hyperpod_constructs.analysis.custom_resources import PREFIXES
 from hyperpod_constructs.analysis.references.choices import choice_without, in_words, named_conditions
 from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, entry, names, once, section
 from hyperpod_constructs.analysis.schema.judge import fits

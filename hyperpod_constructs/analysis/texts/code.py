@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from hyperpod_constructs.analysis.function_code import unknown_commands
+from hyperpod_constructs.analysis.javascript_calls import unknown_commands
 from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge

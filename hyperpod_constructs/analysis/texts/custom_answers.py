@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from hyperpod_constructs.analysis.custom_resources import IS_COMPLETE, ON_EVENT, made_behind, made_by
 from hyperpod_constructs.analysis.function_answers import answer_of_function
+from hyperpod_constructs.analysis.function_code import runs_of
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.sent_answers import MODULE, SEND, status_of
 from hyperpod_constructs.analysis.texts.guards import is_guard, is_type
@@ -23,7 +24,7 @@ from hyperpod_constructs.analysis.texts.slip import Slip, Slips
 from hyperpod_constructs.templates.model import Resource
 
 _CODE = ("Code", "ZipFile")
-_REQUESTS, _STATUSES = ("Create", "Update", "Delete"), ("SUCCESS", "FAILED")
+_STATUSES = ("SUCCESS", "FAILED")
 _OF_SEND = ("event", "context", "responseStatus", "responseData")
 _OF_MODULE = (*_STATUSES, "send")
 _ALL = ("Exception", "BaseException")
@@ -44,7 +45,12 @@ def mistakes_in_answers(tree: ast.Module, function: Resource, name: str) -> Slip
     handler = next((one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == name), None)
     if direct and handler is not None and not handler.decorator_list and handler.args.args:
         answers = _Answers(tree, handler)
-        yield from answers.slips(direct[0])
+        silent = next((one for one in direct if _unanswered(function, one, tree)), None)
+        if silent is not None:
+            says = f"answers no request to {listed(_unanswered(function, silent, tree)).lower()} {silent.logical_id}"
+            yield _slip(handler, f"{says}: CloudFormation waits in vain", "an answer to each request, such as cfnresponse.send(…)")
+        else:
+            yield from answers.slips()
         found = new_id(tree, handler, answers.holds)
         if found is not None:
             says = f"answers each update with a new physical id, so CloudFormation has {direct[0].logical_id} deleted behind it"
@@ -79,6 +85,12 @@ def _is_open(call: ast.Call) -> bool:
     return any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords)
 
 
+def _unanswered(function: Resource, resource: Resource, tree: ast.Module) -> list[str]:
+    """The requests for a custom resource that a function surely does not answer."""
+    own = [one for one in runs_of(function) if one.resource is resource] if _URL not in ast.unparse(tree) else []
+    return [one.request for one in own if one.is_whole and one.ends and not any(way.sent or way.hands_on for way in one.ends)]
+
+
 class _Answers:
     """The ways of a handler on which it may answer."""
 
@@ -92,42 +104,13 @@ class _Answers:
             if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name) and is_type(one.value)
         }
 
-    def slips(self, resource: Resource) -> Iterator[Slip]:
-        """The first kind of request, or of failure, without an answer."""
-        unanswered = [request for request in _REQUESTS if not self._block(self._handler.body, request)[0]]
-        if unanswered:
-            says = f"answers no request to {listed(unanswered).lower()} {resource.logical_id}: CloudFormation waits in vain"
-            yield _slip(self._handler, says, "an answer to each request, such as cfnresponse.send(…)")
-            return
+    def slips(self) -> Iterator[Slip]:
+        """The first kind of failure without an answer."""
         for node in self._silent(self._handler.body, after=False):
             yield _slip(
                 node, "catches every failure, and does not answer it: CloudFormation waits in vain", "an answer with FAILED"
             )
             return
-
-    def _block(self, body: Sequence[ast.stmt], request: str) -> tuple[bool, bool]:
-        """Whether a block may answer a request, and whether it surely ends the function."""
-        for one in body:
-            may, ends = self._statement(one, request)
-            if may or ends:
-                return may, ends
-        return False, False
-
-    def _statement(self, node: ast.stmt, request: str) -> tuple[bool, bool]:
-        if isinstance(node, ast.If):
-            holds = self.holds(node.test, request)
-            ways = [
-                self._block(way, request) for way, wanted in ((node.body, True), (node.orelse, False)) if holds in (None, wanted)
-            ]
-            return any(may for may, _ in ways), all(ends for _, ends in ways)
-        if isinstance(node, ast.Try):
-            may, ends = self._block([*node.body, *node.orelse], request)
-            return may or self._block(node.finalbody, request)[0], ends
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            return False, False
-        if isinstance(node, ast.With | ast.AsyncWith):
-            return self._block(node.body, request)
-        return self._may(node), isinstance(node, ast.Return | ast.Raise)
 
     def _answers(self, node: ast.AST, depth: int = 0) -> bool:
         """Whether a call may answer: it does so here, or hands the event to what is not in the code."""

@@ -41,7 +41,7 @@ BASE: dict[str, Any] = {
         "Bucket": {"Type": "AWS::S3::Bucket", **KEPT, "Properties": {}},
         "Queue": resource("AWS::SQS::Queue"),
         "Machine": resource("AWS::StepFunctions::StateMachine", RoleArn=ROLE, DefinitionS3Location={"Bucket": "b", "Key": "k"}),
-        "Free": alarm("AWS/FSx", "FreeDataStorageCapacity", [NAMED]),
+        "Free": alarm("AWS/FSx", "FreeDataStorageCapacity", [NAMED], 60),
         "Size": alarm(
             "AWS/S3",
             "BucketSizeBytes",

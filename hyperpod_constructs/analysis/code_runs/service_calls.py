@@ -1,0 +1,51 @@
+"""Calls of services in code: the operation of a client or a resource of boto3, and the parameters as far as they are known.
+
+Source: https://docs.aws.amazon.com/boto3/latest/guide/clients.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from hyperpod_constructs.analysis.code_runs.things import Client, Thing, value_of
+from hyperpod_constructs.facts.sdk_calls import Operation, by_client
+from hyperpod_constructs.templates.values import UNKNOWN, Value
+
+OTHERS = "**"
+"""Stands for parameters whose names are not known."""
+_MANAGED: Mapping[str, str] = {
+    "download_file": "getobject",
+    "download_fileobj": "getobject",
+    "upload_file": "putobject",
+    "upload_fileobj": "putobject",
+}
+"""Methods of clients that make several calls, by the operation that they need."""
+_RESOURCES: Mapping[tuple[str, str], str] = {("dynamodb", "Table"): "TableName", ("sns", "Topic"): "TopicArn"}
+"""Resources of boto3 by their service, each with the parameter that names it."""
+
+
+class CodeCall(NamedTuple):
+    """A call in the code of a function.
+
+    :param parameters: those that are known, by their names in small letters.
+    """
+
+    operation: Operation
+    parameters: Mapping[str, Value]
+
+
+def resource_of_client(client: Client, method: str, given: Sequence[Thing]) -> Client | None:
+    """The resource that a method of a service gives; `None` for another method."""
+    parameter = _RESOURCES.get((client.service, method))
+    return Client(client.service, {parameter.lower(): value_of(given[0])}) if parameter is not None and given else None
+
+
+def call_of(client: Client, method: str, given: Sequence[Thing], named: Mapping[str, Thing]) -> CodeCall | None:
+    """The call that a method makes; `None` for what is no operation of the service."""
+    operations = by_client(client.service)
+    operation = None if operations is None else operations.get(_MANAGED.get(method, method.replace("_", "")))
+    if operation is None:
+        return None
+    parameters = {name.lower(): value_of(one) for name, one in named.items()} | ({OTHERS: UNKNOWN} if given else {})
+    return CodeCall(operation, {**client.parameters, **parameters})

@@ -1,0 +1,52 @@
+"""What expressions and statements ask of the way on which they are followed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Protocol
+
+from hyperpod_constructs.analysis.code_runs.things import Scope, Thing
+from hyperpod_constructs.templates.values import Part
+
+if TYPE_CHECKING:
+    import ast
+
+
+class Way(Protocol):
+    """One way through code."""
+
+    variables: Mapping[str, Thing]
+    """The variables of the environment."""
+    holes: Mapping[str, Part]
+    """By their name in the code, the parts of the template's text that are no characters."""
+    attributes: dict[str, Thing]
+    """What the code gives attributes of unknown things, by how it writes them."""
+    yields: bool
+    """Whether the function that runs gives one value after the other."""
+    has_failed: bool
+    """Whether something failed that the code catches."""
+
+    def may_go_on(self) -> bool:
+        """Count a step; whether more of them may follow."""
+
+    def deeper(self) -> AbstractContextManager[bool]:
+        """One step down in an expression; whether that is too deep."""
+
+    def side(self, node: ast.AST) -> bool:
+        """Whether this way takes the one side at a place where both are possible."""
+
+    def holds(self, test: ast.expr, scope: Scope) -> bool:
+        """Whether this way takes a condition for true."""
+
+    def call(self, node: ast.Call, scope: Scope) -> Thing:
+        """What a call gives."""
+
+    def block(self, body: Sequence[ast.stmt], scope: Scope) -> None:
+        """Do statements one after the other."""
+
+    def assign(self, target: ast.expr, thing: Thing, scope: Scope) -> None:
+        """Give a name, several names, an attribute or an item a value."""
+
+    def forget(self, nodes: Sequence[ast.stmt], scope: Scope) -> None:
+        """Forget the names that statements give a value, and what they may change."""
