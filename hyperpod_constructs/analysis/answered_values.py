@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from hyperpod_constructs.analysis.code_runs.runs import Run, Way
+from hyperpod_constructs.analysis.code_runs.runs import CREATE, UPDATE, Run, Way
 from hyperpod_constructs.analysis.code_runs.things import Object, Thing, value_of
 from hyperpod_constructs.analysis.custom_resources import IS_COMPLETE, ON_EVENT, makers
 from hyperpod_constructs.analysis.function_code import FUNCTION, runs_of
 from hyperpod_constructs.analysis.sent_answers import FAILED
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Reference, Text, Value, at, is_known, joined, parts_of
-
-_LASTING = ("Create", "Update")
-"""Requests after which a custom resource is there."""
 
 
 def answered(value: Value) -> Value:
@@ -33,7 +30,7 @@ def attributes_of(resource: Resource) -> tuple[str, ...] | None:
 
 def id_of(resource: Resource) -> Value:
     """The physical id that a function answers for a custom resource by `cfnresponse`; `UNKNOWN` if nobody knows."""
-    ways = _ways(resource, "Update")
+    ways = _ways(resource, UPDATE)
     found = [value_of(sent.id) for way in ways or () for sent in way.sent if sent.status != FAILED]
     return found[0] if found and is_known(found[0]) and all(one == found[0] for one in found) else UNKNOWN
 
@@ -54,7 +51,7 @@ def _data(resource: Resource) -> tuple[Object, ...] | None:
 
 
 def _collected(resource: Resource) -> tuple[Object, ...] | None:
-    ways = _ways(resource, *_LASTING)
+    ways = _ways(resource, CREATE, UPDATE)
     found = [None] if ways is None else [one for way in ways for one in _of_way(way, is_direct=_is_direct(resource))]
     known = [one for one in found if isinstance(one, Object) and not one.is_open]
     return tuple(known) if len(known) == len(found) > 0 else None

@@ -28,12 +28,11 @@ def build_of(project: Resource) -> Run | None:
     return project.template.model.cached((build_of, project), lambda: _build(project))
 
 
-def hosts_of(project: Resource) -> tuple[str, ...]:
-    """The hosts in the internet from which a build surely fetches something without a proxy."""
-    build = build_of(project)
-    if build is None or "*" in build.set or any(name.lower().endswith("_proxy") for name in (*build.given, *build.set)):
+def hosts_of(run: Run | None) -> tuple[str, ...]:
+    """The hosts in the internet from which a shell surely fetches something without a proxy."""
+    if run is None or "*" in run.set or any(name.lower().endswith("_proxy") for name in (*run.given, *run.set)):
         return ()
-    commands = (one for one in build.commands if one.name in FETCHING and not one.guarded)
+    commands = (one for one in run.commands if one.name in FETCHING and not one.guarded)
     found = (_URL.match(plain(word[:1])) for one in commands for word in one.arguments)
     return tuple(dict.fromkeys(one[1] for one in found if one is not None and not one[1].endswith(_ELSEWHERE)))
 

@@ -6,24 +6,26 @@ Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterLif
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.answered_values import answered
 from hyperpod_constructs.analysis.arns import s3_place
 from hyperpod_constructs.analysis.build_commands import PROJECT
+from hyperpod_constructs.analysis.cli_calls import calls_in
 from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.first_calls import called_first
+from hyperpod_constructs.analysis.node_programs import ENTRIES, LIFE_CYCLE, URI, programs_of
 from hyperpod_constructs.analysis.object_writes import Write, writers, writes
 from hyperpod_constructs.analysis.schema.violation import nearest
-from hyperpod_constructs.analysis.scripts import ENTRIES
+from hyperpod_constructs.analysis.scripts import scripts_for
 from hyperpod_constructs.analysis.uploads import Upload, key_of, uploads_of, writes_nothing
 from hyperpod_constructs.templates.dependencies import awaits, depends_on
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import Reference, Value, as_str, joined, parts_of, shown
 
-_LIFE_CYCLE, _URI, _BUCKET = "LifeCycleConfig", "SourceS3Uri", "AWS::S3::Bucket"
+_BUCKET, _COPY = "AWS::S3::Bucket", "GetObject"
 
 _FILLERS = (
     *("Custom::", "AWS::CloudFormation::CustomResource", "AWS::CodeBuild::", "AWS::CodePipeline::", "AWS::DataSync::"),
@@ -46,26 +48,61 @@ def lacking(group: Group) -> Iterator[Lacking]:
     uploads = _uploads(group)
     files, said = uploads[0].files() if len(uploads) == 1 else None, set()
     for key in ENTRIES if files else ():
-        name = as_str(group.get(_LIFE_CYCLE, key))
+        name = as_str(group.get(LIFE_CYCLE, key))
         if files and name is not None and name not in files and PurePosixPath(name).name not in files:
             text = f"{key} of instance group {group.label!r} is {name!r}, which {uploads[0].resource.logical_id} does not upload"
-            said.add((_LIFE_CYCLE, key))
-            yield Lacking((_LIFE_CYCLE, key), text)
+            said.add((LIFE_CYCLE, key))
+            yield Lacking((LIFE_CYCLE, key), text)
+    yield from _started_in_vain(group, files) if files and not said else ()
     yield from (one for one in _written_elsewhere(group, uploads) if one.path not in said)
     yield from _written_into_another_bucket(group) if not uploads else ()
+    yield from (one for one in _copied_in_vain(group) if one.path not in said)
     bucket = None if uploads else _bucket(group)
     others = () if bucket is None else uploads_of(bucket.template.model, joined(["s3://", Reference(bucket)]))
     if bucket is not None and others and not _may_be_filled(bucket, {one.resource for one in others}):
         text = f"nobody uploads the scripts of instance group {group.label!r} to this place in {bucket.logical_id}"
         of_cluster = _is_made_with(bucket, group) and any(map(_uploads, group.cluster.groups))
         if of_cluster or any(_is_another_version(one, group) for one in others):
-            yield Lacking((_LIFE_CYCLE, _URI), f"{text}; {others[0].resource.logical_id} uploads elsewhere")
+            yield Lacking((LIFE_CYCLE, URI), f"{text}; {others[0].resource.logical_id} uploads elsewhere")
+
+
+def _started_in_vain(group: Group, files: Collection[str]) -> Iterator[Lacking]:
+    """The first file that a script starts or opens, and that nobody uploads or makes."""
+    programs = programs_of(group)
+    texts = [str(shown(one.text)) for one in programs.files.values()]
+    for one in programs.started if not programs.makes else ():
+        named = sum(text.count(one.name) for text in texts)
+        if one.name not in files and "/" not in one.name and named == 1:
+            near = nearest(one.name, files)
+            text = f"{one.by} {'opens' if one.arguments is None else 'starts'} {one.name}, which nobody uploads"
+            yield Lacking((LIFE_CYCLE, URI), text + ("" if near is None else f"; the nearest is {near}"))
+            return
+
+
+def _copied_in_vain(group: Group) -> Iterator[Lacking]:
+    """The first object that a script copies from a bucket of the templates, where all that is written is at other places."""
+    written = writes(group.resource.template.model)
+    for script in scripts_for(group) if written else ():
+        for call in calls_in(script.run, script.resource) if script.entry and script.run is not None else ():
+            key, bucket = as_str(call.parameters.get("key")), resource_of(call.parameters.get("bucket"), _BUCKET)
+            if call.operation.name == _COPY and bucket is not None and key and _surely_lacks(bucket, key, written, group):
+                near = nearest(key, [str(shown(one.key)) for one in written])
+                text = f"{script.path[-1]} copies {key} from {bucket.logical_id}, where nobody writes it"
+                yield Lacking((LIFE_CYCLE, URI), text + ("" if near is None else f"; the nearest is {near}"))
+                return
+
+
+def _surely_lacks(bucket: Resource, key: str, written: Sequence[Write], group: Group) -> bool:
+    """Whether a bucket that is made with the cluster has other objects alone."""
+    beside = [one for one in written if one.is_in(Reference(bucket)) is not False]
+    may_be_there = key.endswith("/") or any(one.is_at(key) is not False for one in beside)
+    return bool(beside) and not may_be_there and _is_made_with(bucket, group) and not _may_be_filled(bucket, writers(beside))
 
 
 def late_writers(group: Group) -> Iterator[Resource]:
     """What starts a build that writes the scripts of a group, and is not awaited by the cluster."""
     place, cluster = s3_place(_uri(group)), group.cluster.resource
-    names = [as_str(group.get(_LIFE_CYCLE, key)) for key in ENTRIES]
+    names = [as_str(group.get(LIFE_CYCLE, key)) for key in ENTRIES]
     for one in writes(cluster.template.model) if place is not None else ():
         wanted = [joined([*parts_of(_folder(place[1])), name]) for name in names if name] if place is not None else []
         if one.resource.type == PROJECT and place is not None and one.is_in(place[0]) and any(map(one.is_at, wanted)):
@@ -81,7 +118,7 @@ def _written_elsewhere(group: Group, uploads: tuple[Upload, ...]) -> Iterator[La
     if place is None or not beside or not {one.resource for one in uploads} <= writers(beside):
         return
     for key in ENTRIES:
-        name, prefix = as_str(group.get(_LIFE_CYCLE, key)), _folder(place[1])
+        name, prefix = as_str(group.get(LIFE_CYCLE, key)), _folder(place[1])
         wanted = joined([*parts_of(prefix), name or ""])
         if name is None or any(one.is_at(wanted) is not False or one.is_in(place[0]) is None for one in beside):
             continue
@@ -92,7 +129,7 @@ def _written_elsewhere(group: Group, uploads: tuple[Upload, ...]) -> Iterator[La
         if found is not None:
             written = f"{found.resource.logical_id} writes {shown(found.key)}"
             text = f"instance group {group.label!r} starts with {shown(wanted)}, and {written}"
-            yield Lacking((_LIFE_CYCLE, key if here else _URI), text)
+            yield Lacking((LIFE_CYCLE, key if here else URI), text)
 
 
 def _written_into_another_bucket(group: Group) -> Iterator[Lacking]:
@@ -101,13 +138,13 @@ def _written_into_another_bucket(group: Group) -> Iterator[Lacking]:
     known = writes(group.resource.template.model)
     if place is None or bucket is None or not _is_made_with(bucket, group) or _may_be_filled(bucket, writers(known)):
         return
-    for name in map(as_str, (group.get(_LIFE_CYCLE, key) for key in ENTRIES)):
+    for name in map(as_str, (group.get(LIFE_CYCLE, key) for key in ENTRIES)):
         wanted = joined([*parts_of(_folder(place[1])), name or ""])
         found = next((one for one in known if name and one.is_at(wanted)), None)
         if found is not None and all(one.is_in(place[0]) is False for one in known):
             written = f"{found.resource.logical_id} writes it into {shown(found.bucket)}"
             text = f"instance group {group.label!r} starts with {shown(wanted)} in {bucket.logical_id}, and {written}"
-            yield Lacking((_LIFE_CYCLE, _URI), text)
+            yield Lacking((LIFE_CYCLE, URI), text)
 
 
 def _most_alike(wanted: Value, found: list[Write]) -> Write | None:
@@ -138,7 +175,7 @@ def _uploads(group: Group) -> tuple[Upload, ...]:
 
 
 def _uri(group: Group) -> Value:
-    return answered(group.get(_LIFE_CYCLE, _URI))
+    return answered(group.get(LIFE_CYCLE, URI))
 
 
 def _bucket(group: Group) -> Resource | None:

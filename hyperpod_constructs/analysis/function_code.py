@@ -7,6 +7,8 @@ from itertools import chain
 
 from hyperpod_constructs.analysis.code_runs.runs import Code, Run, runs
 from hyperpod_constructs.analysis.code_runs.service_calls import CodeCall
+from hyperpod_constructs.analysis.code_runs.things import thing_of
+from hyperpod_constructs.analysis.code_runs.way import Around
 from hyperpod_constructs.analysis.custom_resources import IS_COMPLETE, ON_EVENT, made_behind, made_by
 from hyperpod_constructs.analysis.javascript_calls import commands_in
 from hyperpod_constructs.templates.model import Resource
@@ -51,7 +53,11 @@ def _runs_of(function: Resource) -> Iterator[Run]:
         return
     direct, behind = made_by(function), made_behind(function, ON_EVENT, IS_COMPLETE)
     handler = (as_str(function.get("Handler")) or "").rpartition(".")[2]
-    yield from runs(Code(tree, _variables(function), _holes(function)), handler, direct or behind, framework=not direct)
+    yield from runs(Code(tree, _around(function)), handler, direct or behind, framework=not direct)
+
+
+def _around(function: Resource) -> Around:
+    return Around({name: thing_of(one) for name, one in _variables(function).items()}, _holes(function))
 
 
 def _text(function: Resource) -> str:

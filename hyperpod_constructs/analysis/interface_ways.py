@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.api_calls import code_calls, program_calls
-from hyperpod_constructs.analysis.build_commands import PROJECT, hosts_of
+from hyperpod_constructs.analysis.build_commands import PROJECT, build_of, hosts_of
 from hyperpod_constructs.analysis.cluster_builds import cluster_builds
 from hyperpod_constructs.analysis.control_plane_ways import to_control_plane
 from hyperpod_constructs.analysis.custom_resources import makers
@@ -87,7 +87,7 @@ def ways_of(model: Model, only: Collection[Key] | None = None) -> Iterator[Stopp
                     yield stopped(
                         _ANSWERS, Way.of(source.name, _ANSWERS, Traffic(), to_service(source, ANSWERED, _answers(resource)))
                     )
-                for host in hosts_of(resource) if resource.type == PROJECT else ():
+                for host in hosts_of(build_of(resource)) if resource.type == PROJECT else ():
                     yield stopped(host, Way.of(source.name, host, Traffic(), to_the_internet(source, Traffic())))
                 for eks in installing.get(resource, ()):
                     way = Way.of(source.name, eks.resource.logical_id, Traffic(), to_control_plane(source, eks))

@@ -12,8 +12,9 @@ from typing import NamedTuple
 from hyperpod_constructs.analysis.api_calls import program_calls
 from hyperpod_constructs.analysis.arns import arn_matches, bucket_arn
 from hyperpod_constructs.analysis.build_commands import PROJECT
+from hyperpod_constructs.analysis.code_runs.runs import CREATE, Run
 from hyperpod_constructs.analysis.custom_resources import PREFIXES, made_by
-from hyperpod_constructs.analysis.function_code import FUNCTION
+from hyperpod_constructs.analysis.function_code import FUNCTION, runs_of
 from hyperpod_constructs.analysis.uploads import written_object
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, joined, parts_of
@@ -63,10 +64,16 @@ def _writes(model: Model) -> Iterator[Write]:
         if resource.type.startswith(PREFIXES):
             yield from _of_custom(resource)
     for program in model.resources(FUNCTION, PROJECT):
-        for call in program_calls(program):
+        made = [(one.resource, call) for one in _creations(program) for call in one.calls if one.resource is not None]
+        for writer, call in made or [(program, call) for call in program_calls(program)]:
             bucket, key = (call.parameters.get(name, ABSENT) for name in ("bucket", "key"))
             if call.operation.name.lower() == _PUT and isinstance(bucket, str | Text | Reference) and isinstance(key, str | Text):
-                yield Write(program, bucket, key)
+                yield Write(writer, bucket, key)
+
+
+def _creations(program: Resource) -> Iterator[Run]:
+    """What a function does to create its custom resources."""
+    return (one for one in (runs_of(program) if program.type == FUNCTION else ()) if one.request == CREATE)
 
 
 def _of_custom(resource: Resource) -> Iterator[Write]:

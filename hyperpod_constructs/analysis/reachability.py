@@ -16,6 +16,7 @@ from hyperpod_constructs.analysis.addons import Addon, addons_of
 from hyperpod_constructs.analysis.answered_values import answered
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.arns import s3_uri_arns
+from hyperpod_constructs.analysis.build_commands import hosts_of
 from hyperpod_constructs.analysis.clusters import Cluster, given
 from hyperpod_constructs.analysis.control_plane_ways import DNS, to_control_plane, to_dns
 from hyperpod_constructs.analysis.database import (
@@ -43,6 +44,7 @@ from hyperpod_constructs.analysis.placement import (
 )
 from hyperpod_constructs.analysis.policy_document import Statement
 from hyperpod_constructs.analysis.regions import region_of
+from hyperpod_constructs.analysis.scripts import scripts_for
 from hyperpod_constructs.analysis.security_groups import (
     INGRESS,
     Direction,
@@ -59,6 +61,7 @@ from hyperpod_constructs.analysis.ways import (
     Way,
     meets,
     overlap,
+    to_the_internet,
     unless,
 )
 from hyperpod_constructs.facts import connections as facts
@@ -145,8 +148,16 @@ def _needs(group: NodeGroup, source: Side) -> Iterator[tuple[Target, tuple[Way, 
         yield Target("nodes", "each other over EFA", None, fatal=True), tuple(_efa_ways(source))
     for name, way in wanted_ways(group, source):
         yield Target(name, name), (way,)
+    for host in _hosts(group):
+        yield Target(host, host), (Way.of(NODES, host, Traffic(), to_the_internet(source, Traffic())),)
     for other, program, way in slurm_ways(group, source):
         yield Target(f"{program}@{other.label}", f"{program} on {other.label}"), (way,)
+
+
+def _hosts(group: NodeGroup) -> tuple[str, ...]:
+    """The hosts in the internet from which the scripts of a group surely fetch something."""
+    found = (host for one in scripts_for(group) if one.entry for host in hosts_of(one.run))
+    return tuple(dict.fromkeys(found))
 
 
 def _of_kubernetes(group: NodeGroup, source: Side) -> Iterator[tuple[Target, tuple[Way, ...]]]:

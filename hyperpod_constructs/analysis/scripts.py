@@ -19,15 +19,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from hyperpod_constructs.analysis.answered_values import answered
 from hyperpod_constructs.analysis.clusters import Group, quoted
 from hyperpod_constructs.analysis.embedded import is_small, marked
 from hyperpod_constructs.analysis.ends import ends
 from hyperpod_constructs.analysis.iam import ROLE
+from hyperpod_constructs.analysis.node_programs import ENTRIES, LIFE_CYCLE, programs_of
 from hyperpod_constructs.analysis.node_roles import role_uses
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.shell import Run, is_shell, run_of
-from hyperpod_constructs.analysis.uploads import key_of, uploads_of
 from hyperpod_constructs.templates.dependencies import raw_at, references
 from hyperpod_constructs.templates.errors import TemplateError
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
@@ -42,7 +41,6 @@ from hyperpod_constructs.templates.values import (
     frozen,
     joined,
     parts_of,
-    placed_leaves,
 )
 
 Path = tuple[str | int, ...]
@@ -58,7 +56,6 @@ _STEPS: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
 )
 """Actions of steps with scripts: the document that they run, and the place of the lines in their inputs."""
 _SHELLS, _COMMAND = ("bash", "dash", "sh", "zsh"), re.compile(r"-[a-z]*c[a-z]*")
-_LIFE_CYCLE, _URI, ENTRIES = "LifeCycleConfig", "SourceS3Uri", ("OnCreate", "OnInitComplete")
 
 
 class Home(Enum):
@@ -76,6 +73,7 @@ class Script(NamedTuple):
     :param marks: what the marks in it stand for.
     :param given: the variables that the template gives it.
     :param entry: whether it is surely run; another script may run it otherwise.
+    :param skipped: whether another script runs it under a condition, so that some machines may not.
     """
 
     resource: Resource
@@ -85,6 +83,7 @@ class Script(NamedTuple):
     home: Home = Home.BOOT
     given: Mapping[str, Value] = {}
     entry: bool = True
+    skipped: bool = False
 
     @property
     def run(self) -> Run | None:
@@ -113,16 +112,14 @@ def scripts_in(resource: Resource) -> Iterator[Script]:
 
 def scripts_for(group: Group) -> Iterator[Script]:
     """The scripts for a shell among what is uploaded for a group of nodes."""
-    uri = answered(group.get(_LIFE_CYCLE, _URI))
-    names = [as_str(group.get(_LIFE_CYCLE, key)) for key in ENTRIES]
-    for upload in uploads_of(group.resource.template.model, uri):
-        key, folder = upload.key, key_of(uri).strip("/")
-        if key is None or key.startswith(f"{folder}/" if folder else ""):
-            for path, leaf in placed_leaves(upload.resource.get()):
-                text, marks = marked(leaf) if isinstance(leaf, str | Text) else (None, {})
-                if text is not None and is_shell(text) and len(text) <= _LONGEST:
-                    name = path[-1] if key is None else key[len(folder) :].lstrip("/")
-                    yield Script(upload.resource, path, text, marks, entry=name in names)
+    programs = programs_of(group)
+    names = [as_str(group.get(LIFE_CYCLE, key)) for key in ENTRIES]
+    for file in programs.files.values():
+        text, marks = marked(file.text)
+        if text is not None and is_shell(text) and len(text) <= _LONGEST:
+            starts = programs.starts(file.name)
+            is_sure = file.name in names or any(one.surely for one in starts)
+            yield Script(file.resource, file.path, text, marks, entry=is_sure, skipped=bool(starts) and not is_sure)
 
 
 def with_runners(model: Model) -> Iterator[tuple[Script, Runner]]:
@@ -131,7 +128,8 @@ def with_runners(model: Model) -> Iterator[tuple[Script, Runner]]:
         for script in scripts_in(resource):
             yield from ((script, Runner(role)) for role in dict.fromkeys(_roles(resource)))
     for use in role_uses(model):
-        found = {(one.resource, one.path): one for group in use.groups for one in scripts_for(group)}
+        is_only = len(use.groups) == len(use.groups[0].cluster.groups)
+        found = {(one.resource, one.path): one for group in use.groups for one in scripts_for(group) if is_only or not one.skipped}
         for place, script in found.items():
             groups = tuple(group for group in use.groups if any((one.resource, one.path) == place for one in scripts_for(group)))
             yield script, Runner(use.role, f"{quoted(groups)} of {use.cluster.logical_id}", groups)

@@ -11,7 +11,7 @@ from hyperpod_constructs.analysis.answered_values import answered
 from hyperpod_constructs.analysis.arns import arn_matches, arn_parts, bucket_arn, s3_uri_arns
 from hyperpod_constructs.analysis.code_runs.service_calls import CodeCall
 from hyperpod_constructs.analysis.custom_resources import makers
-from hyperpod_constructs.analysis.function_code import calls_of
+from hyperpod_constructs.analysis.function_code import calls_of, runs_of
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import UNKNOWN, Text, Value, as_str, leaves, parts_of
 
@@ -100,7 +100,8 @@ def written_object(resource: Resource) -> tuple[str, str] | None:
 def _puts(resource: Resource) -> list[CodeCall]:
     """The calls in the code of a custom resource that put objects into a bucket."""
     maker = makers(resource.template.model).get(resource)
-    return [one for one in (calls_of(maker) if maker is not None else ()) if one.operation.name.lower() == _PUT]
+    own = [] if maker is None else [call for one in runs_of(maker) if one.resource is resource for call in one.calls]
+    return [one for one in own or (() if maker is None else calls_of(maker)) if one.operation.name.lower() == _PUT]
 
 
 def uploads_of(model: Model, uri: Value) -> tuple[Upload, ...]:

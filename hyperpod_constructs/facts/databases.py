@@ -21,6 +21,11 @@ LONGEST_USER: Mapping[str, int] = dict.fromkeys(("aurora-mysql", "mariadb", "mys
 
 Source: https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_CreateDBInstance.html
 """
+KEYS_OF_ATTACHMENTS = ("dbClusterIdentifier", "dbInstanceIdentifier", "dbname", "engine", "host", "port")
+"""Keys that the attachment of a secret to a database may add.
+
+Source: https://docs.aws.amazon.com/secretsmanager/latest/userguide/reference_secret_json_structure.html
+"""
 RESERVED_USERS = ("rdsadmin", "rdsrepladmin")
 """Users that RDS makes itself, and that nobody changes (as of 2026-11-27).
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 CONTROLLER, LOGIN, COMPUTE = "Controller", "Login", "Compute"
-SLURMCTLD, SLURMD = range(6817, 6818), range(6818, 6819)
+SLURMCTLD, SLURMD, SLURMDBD = range(6817, 6818), range(6818, 6819), range(6819, 6820)
 SRUN = range(1024, 65536)
 """`srun` listens on some of these ports, which `SrunPortRange` narrows."""
 

@@ -18,6 +18,7 @@ from hyperpod_constructs.analysis.code_runs.things import (
     Method,
     Named,
     Object,
+    Opened,
     Scope,
     Thing,
     several,
@@ -27,7 +28,6 @@ from hyperpod_constructs.analysis.code_runs.way import Way
 from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, joined
 
 MOST_TURNS = 100
-_HOLES = re.compile(r"(_hole_\d+_)")
 _LARGEST = 1 << 62
 
 
@@ -61,7 +61,7 @@ def attribute(way: Way, of: Thing, name: str, written: str) -> Thing:
         if name not in of.attributes and isinstance(method, Function):
             return Function(method.node, method.scope, of)
         return of_class(of, name)
-    if isinstance(of, Client | Object | Items | str | Text | Reference):
+    if isinstance(of, Client | Object | Items | Opened | str | Text | Reference):
         return Method(of, name)
     return way.attributes.get(written, Method(of, name) if name in ("client", "resource") else UNKNOWN)
 
@@ -69,7 +69,7 @@ def attribute(way: Way, of: Thing, name: str, written: str) -> Thing:
 def item(way: Way, of: Thing, key: Thing) -> Thing:
     """An item of an object, a list or the environment."""
     if isinstance(of, Named):
-        return way.variables.get(key, UNKNOWN) if of.name == ENVIRONMENT and isinstance(key, str) else UNKNOWN
+        return way.around.variables.get(key, UNKNOWN) if of.name == ENVIRONMENT and isinstance(key, str) else UNKNOWN
     if isinstance(of, Object):
         return of.items.get(key, UNKNOWN) if plain(key) else UNKNOWN
     if isinstance(of, Items) and type(key) is int and not of.is_open and -len(of.items) <= key < len(of.items):
@@ -79,13 +79,14 @@ def item(way: Way, of: Thing, key: Thing) -> Thing:
 
 def _constant(way: Way, node: ast.Constant, _: Scope) -> Thing:
     value = node.value.decode("utf-8", "replace") if isinstance(node.value, bytes) else node.value
-    if way.holes and isinstance(value, str):
-        return joined(way.holes.get(part, part) for part in _HOLES.split(value))
+    if way.around.holes and isinstance(value, str):
+        holes = re.compile("(" + "|".join(map(re.escape, way.around.holes)) + ")")
+        return joined(way.around.holes.get(part, part) for part in holes.split(value))
     return value if plain(value) else UNKNOWN
 
 
 def _name(way: Way, node: ast.Name, scope: Scope) -> Thing:
-    return way.holes[node.id] if node.id in way.holes else looked_up(node.id, scope)
+    return way.around.holes[node.id] if node.id in way.around.holes else looked_up(node.id, scope)
 
 
 def _listed(way: Way, node: ast.List | ast.Tuple | ast.Set, scope: Scope) -> Thing:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from hyperpod_constructs.analysis.code_runs.things import Instance, Items, Named, Object, Thing, lose, truth
+from hyperpod_constructs.analysis.code_runs.things import Instance, Items, Named, Object, Opened, Thing, lose, thing_of, truth
+from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, joined, parts_of
 
 ENVIRONMENT = "os.environ"
+OPEN, STARTING = "open", tuple(f"subprocess.{one}" for one in ("Popen", "call", "check_call", "check_output", "run"))
+"""Functions that open a file, and that start a program."""
 _LONGEST = 1 << 16
 _OF_TEXTS = (
     *("capitalize", "casefold", "endswith", "find", "isdigit", "lower", "lstrip", "partition", "removeprefix", "removesuffix"),
@@ -33,6 +37,16 @@ def text_of(things: Iterable[Thing]) -> Thing:
     return joined(part for one in found for part in parts_of(one)) if known else UNKNOWN
 
 
+def words_of(command: Thing) -> tuple[Thing, ...]:
+    """The words of a command that code starts; an unknown one alone for one that is not known."""
+    if isinstance(command, str):
+        try:
+            return tuple(shlex.split(command))
+        except ValueError:
+            return (UNKNOWN,)
+    return tuple(command.items) if isinstance(command, Items) and not command.is_open else (UNKNOWN,)
+
+
 def plain(thing: Thing) -> bool:
     """Whether a thing is plain data that Python can work with."""
     return thing is None or isinstance(thing, str | int | float)
@@ -40,6 +54,8 @@ def plain(thing: Thing) -> bool:
 
 def of_method(of: Thing, name: str, given: Sequence[Thing], named: Mapping[str, Thing]) -> Thing:
     """The result of a method of a text, an object or a list; unknown for another one."""
+    if isinstance(of, Opened):
+        return of.text if name == "read" and not given else UNKNOWN
     if isinstance(of, Object):
         return _of_object(of, name, given, named)
     if isinstance(of, Items):
@@ -123,6 +139,10 @@ def _length(of: Thing) -> Thing:
 
 
 def _loaded(text: Thing) -> Thing:
+    """The data of a text in JSON, or of a file with one; its numbers are texts where parts of the text are not characters."""
+    text = text.text if isinstance(text, Opened) else text
+    if isinstance(text, Text):
+        return thing_of(values_in(text))
     try:
         return from_plain(json.loads(text)) if isinstance(text, str) and len(text) <= _LONGEST else UNKNOWN
     except (ValueError, RecursionError):
@@ -157,6 +177,7 @@ _FUNCTIONS: Mapping[str, Callable[[Thing], Thing]] = {
     "bool": _bool,
     "enumerate": _counted,
     "int": _whole_number,
+    "json.load": _loaded,
     "json.loads": _loaded,
     "len": _length,
     "list": _listed,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.code_runs.choices import Choices
 from hyperpod_constructs.analysis.code_runs.expressions import evaluated, listed
-from hyperpod_constructs.analysis.code_runs.known_calls import is_harmless, of_function, of_method, plain
+from hyperpod_constructs.analysis.code_runs.known_calls import OPEN, STARTING, is_harmless, of_function, of_method, plain, words_of
 from hyperpod_constructs.analysis.code_runs.service_calls import OTHERS, CodeCall, call_of, resource_of_client
 from hyperpod_constructs.analysis.code_runs.statements import Ended, Returned, done
 from hyperpod_constructs.analysis.code_runs.things import (
@@ -21,13 +21,15 @@ from hyperpod_constructs.analysis.code_runs.things import (
     Method,
     Named,
     Object,
+    Opened,
     Scope,
     Thing,
     lose,
     truth,
 )
+from hyperpod_constructs.analysis.code_runs.way import Around
 from hyperpod_constructs.analysis.sent_answers import SEND
-from hyperpod_constructs.templates.values import UNKNOWN, Part
+from hyperpod_constructs.templates.values import UNKNOWN
 
 _OF_SEND = ("event", "context", "responseStatus", "responseData", "physicalResourceId")
 _DEEPEST, _DEEPEST_CALLS, _DEEPEST_EVENT, _PAGES = 80, 12, 4, "paginate"
@@ -56,25 +58,23 @@ class Budget:
 class Machine:
     """One way through the code of a function.
 
-    :param variables: those of the environment.
-    :param holes: by their name in the code, the parts of the template's text that are no characters.
     :param made: by the node of a call, the calls of services that were made there on any way.
     """
 
     def __init__(
         self,
         choices: Choices,
-        variables: Mapping[str, Thing],
-        holes: Mapping[str, Part],
+        around: Around,
         budget: Budget,
         made: dict[tuple[int, str], CodeCall],
     ) -> None:
-        self.variables = variables
-        self.holes = holes
+        self.around = around
         self.attributes: dict[str, Thing] = {}
         self.scope = Scope()
         self.entered: set[int] = set()
         self.sent: list[Sent] = []
+        self.commands: list[tuple[Thing, ...]] = []
+        self.opened: list[str] = []
         self.hands_on = False
         """Whether something outside the code gets the event, and may answer it."""
         self.yields = False
@@ -228,11 +228,17 @@ class Machine:
             status, data, id_ = (by_name.get(one) for one in _OF_SEND[2:])
             self.sent.append(Sent(status.name.rpartition(".")[2] if isinstance(status, Named) else status, data, id_))
             return None
+        if name in STARTING:
+            self.commands.append(words_of(given.items[0] if given.items else UNKNOWN))
+            return UNKNOWN
         if given.is_open or named.is_open:
             return UNKNOWN
+        if name == OPEN and isinstance(things[0] if things else None, str):
+            self.opened.append(things[0])
+            return Opened(self.around.files.get(things[0], UNKNOWN))
         if name in _SPELLING and things[:1] == [self._event]:
             return self._event
-        found = of_function(name, given.items, named.items, self.variables)
+        found = of_function(name, given.items, named.items, self.around.variables)
         if found is UNKNOWN and not is_harmless(name):
             self._hand_on(things)
             for one in things:

@@ -7,7 +7,7 @@ https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.custom_resources-readme.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
@@ -17,10 +17,11 @@ from hyperpod_constructs.analysis.code_runs.machine import Budget, Machine, Sent
 from hyperpod_constructs.analysis.code_runs.service_calls import CodeCall
 from hyperpod_constructs.analysis.code_runs.statements import Left, Raised
 from hyperpod_constructs.analysis.code_runs.things import Function, Kind, Object, Thing, thing_of
+from hyperpod_constructs.analysis.code_runs.way import Around
 from hyperpod_constructs.templates.model import Resource
-from hyperpod_constructs.templates.values import UNKNOWN, Part, Value
+from hyperpod_constructs.templates.values import UNKNOWN
 
-REQUESTS = ("Create", "Update", "Delete")
+CREATE, UPDATE, DELETE = "Create", "Update", "Delete"
 _EVENT = "event"
 _STEPS, _MOST_RESOURCES = 200_000, 20
 
@@ -33,12 +34,16 @@ class Way:
     :param returned: what it returns.
     :param has_failed: whether something failed that the code catches, or that ends it.
     :param hands_on: whether something outside the code gets the event, and may answer it.
+    :param commands: the words of the programs that it starts.
+    :param opened: the files that it opens.
     """
 
     sent: tuple[Sent, ...]
     returned: Thing
     has_failed: bool
     hands_on: bool
+    commands: tuple[tuple[Thing, ...], ...]
+    opened: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +84,17 @@ def runs(code: Code, handler: str, resources: Sequence[Resource], *, framework: 
     resources = resources if len(resources) <= _MOST_RESOURCES else ()
     node = code.handler(handler)
     for resource in resources if node is not None else ():
-        for request in REQUESTS:
+        for request in (CREATE, UPDATE, DELETE):
             yield code.run(node, resource, request, partial(_event, resource, request, framework=framework))
     if node is None or not resources:
-        yield code.run(node, None, "", _unknown)
-    events: list[Event] = [partial(_event, one, "", framework=framework) for one in resources] or [_unknown]
+        yield code.run(node, None, "", unknown)
+    events: list[Event] = [partial(_event, one, "", framework=framework) for one in resources] or [unknown]
     for one in code.others():
-        yield from (code.run(one, None, "", event) for event in (events if _takes_event(one) else [_unknown]))
+        yield from (code.run(one, None, "", event) for event in (events if _takes_event(one) else [unknown]))
 
 
-def _unknown() -> Thing:
+def unknown() -> Thing:
+    """Any event."""
     return UNKNOWN
 
 
@@ -104,9 +110,9 @@ def _event(resource: Resource, request: str, *, framework: bool) -> Thing:
         },
         is_open=framework,
     )
-    if request != "Create":
+    if request != CREATE:
         event.items["PhysicalResourceId"] = UNKNOWN
-    if request not in ("Create", "Delete"):
+    if request not in (CREATE, DELETE):
         event.items["OldResourceProperties"] = UNKNOWN
     return event
 
@@ -118,14 +124,12 @@ def _takes_event(node: _Definition) -> bool:
 class Code:
     """The code of a function, and how far it was followed.
 
-    :param variables: those of its environment.
-    :param holes: by their name in the code, the parts of the template's text that are no characters.
+    :param around: what it finds where it runs.
     """
 
-    def __init__(self, tree: ast.Module, variables: Mapping[str, Value], holes: Mapping[str, Part]) -> None:
+    def __init__(self, tree: ast.Module, around: Around) -> None:
         self._tree = tree
-        self._holes = holes
-        self._variables = {name: thing_of(one) for name, one in variables.items()}
+        self._around = around
         self._budget = Budget(_STEPS)
         self._entered: set[int] = set()
 
@@ -144,7 +148,7 @@ class Code:
         made: dict[tuple[int, str], CodeCall] = {}
         choices, ways = Choices(), []
         for _ in choices.ways():
-            machine = Machine(choices, self._variables, self._holes, self._budget, made)
+            machine = Machine(choices, self._around, self._budget, made)
             way = self._way(machine, node, event(), is_handler=resource is not None)
             ways += [] if way is None else [way]
             self._entered |= machine.entered | ({id(node)} if node is not None else set())
@@ -161,13 +165,17 @@ class Code:
                 given = [event if one.arg == _EVENT or (is_handler and one is places[0]) else UNKNOWN for one in places]
                 returned = machine.run(Function(node, machine.scope, of), given, event)
         except Raised:
-            return Way(tuple(machine.sent), None, has_failed=True, hands_on=machine.hands_on)
+            return _ended(machine, None, has_failed=True)
         except Left:
             return None
         except RecursionError:
             self._budget.is_enough = False
             return None
-        return Way(tuple(machine.sent), returned, machine.has_failed, machine.hands_on)
+        return _ended(machine, returned, has_failed=machine.has_failed)
+
+
+def _ended(machine: Machine, returned: Thing, *, has_failed: bool) -> Way:
+    return Way(tuple(machine.sent), returned, has_failed, machine.hands_on, tuple(machine.commands), tuple(machine.opened))
 
 
 def _owner(machine: Machine, node: _Definition) -> Thing:

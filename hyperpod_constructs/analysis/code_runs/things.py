@@ -95,6 +95,12 @@ class Method(NamedTuple):
     name: str
 
 
+class Opened(NamedTuple):
+    """A file that code has opened."""
+
+    text: Value
+
+
 def thing_of(value: Value) -> Thing:
     """A value of a template as code gets it: objects and lists that it may change, numbers as texts."""
     if isinstance(value, Mapping):

@@ -4,22 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from hyperpod_constructs.analysis.code_runs.things import Scope, Thing
-from hyperpod_constructs.templates.values import Part
+from hyperpod_constructs.templates.values import Part, Value
 
 if TYPE_CHECKING:
     import ast
 
 
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What code finds where it runs.
+
+    :param variables: those of the environment.
+    :param holes: by their name in the code, the parts of the template's text that are no characters.
+    :param files: the texts of files in the folder in which it runs, by their names.
+    """
+
+    variables: Mapping[str, Thing] = field(default_factory=dict)
+    holes: Mapping[str, Part] = field(default_factory=dict)
+    files: Mapping[str, Value] = field(default_factory=dict)
+
+
 class Way(Protocol):
     """One way through code."""
 
-    variables: Mapping[str, Thing]
-    """The variables of the environment."""
-    holes: Mapping[str, Part]
-    """By their name in the code, the parts of the template's text that are no characters."""
+    around: Around
     attributes: dict[str, Thing]
     """What the code gives attributes of unknown things, by how it writes them."""
     yields: bool

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from hyperpod_constructs.analysis.database import ATTACHMENT, SECRET, keys_of, secret_of
 from hyperpod_constructs.analysis.references.places import Misreference
 from hyperpod_constructs.analysis.schema.violation import listed, meant
+from hyperpod_constructs.facts.databases import KEYS_OF_ATTACHMENTS
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import Reference
@@ -26,11 +27,6 @@ _JOINED = re.compile(r"\{\{\s*resolve:[^{}]*$")
 _NAME = re.compile(r"[a-zA-Z0-9_.\-/]+")
 _UNREAD = re.compile(r"\{\{? ?resolve:(?:secretsmanager|ssm|ssm-secure):")
 _SERVICES = ("secretsmanager", "ssm", "ssm-secure")
-_OF_DATABASES = ("dbClusterIdentifier", "dbInstanceIdentifier", "dbname", "engine", "host", "port")
-"""What an attachment adds to a secret.
-
-Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-secretsmanager-secrettargetattachment.html
-"""
 _SECURE = (
     ("AWS::DirectoryService::MicrosoftAD", "Password"),
     ("AWS::DirectoryService::SimpleAD", "Password"),
@@ -177,7 +173,7 @@ def _key_mistake(rest: str, resource: Resource) -> tuple[str, str] | None:
     if match is None or secret is None:
         return None
     keys = sorted(keys_of(secret) or ())
-    known = {*keys, *(_OF_DATABASES if secret.template.model.resources(ATTACHMENT) else ())}
+    known = {*keys, *(KEYS_OF_ATTACHMENTS if secret.template.model.resources(ATTACHMENT) else ())}
     return (
         None
         if not keys or match[3] in known

@@ -10,10 +10,10 @@ from hyperpod_constructs.analysis.texts.slip import Slips, WholeJudge
 from hyperpod_constructs.templates.model import Resource
 
 
-def of_scripts(build: WholeJudge, judge: Callable[[Script], Slips]) -> Mapping[str, WholeJudge]:
-    """The judges of all types with scripts of a shell: one for builds, and one for each script elsewhere."""
+def of_scripts(build: WholeJudge | None, judge: Callable[[Script], Slips]) -> Mapping[str, WholeJudge]:
+    """The judges of all types with scripts of a shell: one for builds, if there is one, and one for each script elsewhere."""
 
     def whole(resource: Resource) -> Slips:
         return (slip.below(*one.path) for one in scripts_in(resource) for slip in judge(one))
 
-    return {PROJECT: build, **dict.fromkeys(TYPES, whole)}
+    return {**({} if build is None else {PROJECT: build}), **dict.fromkeys(TYPES, whole)}

@@ -8,21 +8,23 @@ Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifec
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.clusters import Group, clusters, given
+from hyperpod_constructs.analysis.node_programs import LIFE_CYCLE, programs_of
 from hyperpod_constructs.analysis.schema.violation import Path, listed, meant
 from hyperpod_constructs.analysis.scripts import Script, scripts_for
 from hyperpod_constructs.analysis.shell import Run
 from hyperpod_constructs.analysis.shell_words import Command, plain
-from hyperpod_constructs.analysis.texts import cli_commands, named_by_scripts, shell_variables
+from hyperpod_constructs.analysis.texts import cli_commands, named_by_scripts, secrets_in_scripts, shell_variables, slurm_files
 from hyperpod_constructs.analysis.texts.shell import mistakes_in_script
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import as_str, at
 
-_CLUSTER, _LIFE_CYCLE = "AWS::SageMaker::Cluster", "LifeCycleConfig"
+_CLUSTER = "AWS::SageMaker::Cluster"
 _PATHS: Mapping[str, str] = {"EbsVolumeConfig": "/opt/sagemaker", "FsxLustreConfig": "/fsx", "FsxOpenZfsConfig": "/home"}
 _SHARED = ("FsxLustreConfig", "FsxOpenZfsConfig")
 _OF_IMAGES = ("/", "/boot", "/dev", "/mnt", "/opt", "/proc", "/run", "/sys", "/tmp", "/var")
@@ -41,8 +43,13 @@ _STOPS: Mapping[str, tuple[str, ...]] = {
     "systemctl": ("halt", "poweroff", "reboot"),
 }
 """Commands that stop a machine, with the words of which one says that they do so at once."""
-_OF_SCRIPTS = (shell_variables, cli_commands, named_by_scripts)
+_OF_SCRIPTS = (shell_variables, cli_commands, named_by_scripts, secrets_in_scripts, slurm_files)
 """The judges of scripts everywhere."""
+_STRICT = re.compile(r"^\s*set\s+(?:-[a-z]*u|.*-o\s+nounset)|^#!.*\s-[a-z]*u", re.MULTILINE)
+"""A shell that ends with the first variable without a value."""
+_ARGUMENT, _QUOTED = re.compile(r"\$(?:([1-9])(?!\d)|\{([1-9])\})"), re.compile(r"'[^']*'|#.*")
+_OWN_ARGUMENTS = re.compile(r"^\s*(?:shift|set\s+--|getopts)\b|^\s*(?:function\s+[\w-]+|[\w-]+\s*\(\))", re.MULTILINE)
+"""Commands after which a script has other arguments, and functions, which have their own."""
 _FILTERS = ("-delete", "-depth", "-mindepth", "-maxdepth", "-mount", "-type", "-xdev")
 """What `find` takes in a command that deletes all that it finds."""
 
@@ -56,9 +63,9 @@ def scripts(cluster: Resource) -> Slips:
                 found = list(_mistakes(group, script))[:1]
                 for says, allowed in found if (script.resource, script.path) not in said else ():
                     said.add((script.resource, script.path))
-                    message = f"the script of instance group {group.label!r} in {script.resource.logical_id} {says}"
-                    beside = ((script.resource, script.path),)
-                    yield Slip(message, allowed, (*group.path, _LIFE_CYCLE), dead=True, beside=beside)
+                    message = f"the script of instance group {group.label!r} of {cluster.logical_id} {says}"
+                    beside = ((cluster, (*group.path, LIFE_CYCLE)),)
+                    yield Slip(message, allowed, script.path, dead=True, beside=beside, at=script.resource)
 
 
 def _mistakes(group: Group, script: Script) -> Iterator[tuple[str, str]]:
@@ -66,9 +73,24 @@ def _mistakes(group: Group, script: Script) -> Iterator[tuple[str, str]]:
     yield from mistakes_in_script(script.text)
     for slip in (one for judge in _OF_SCRIPTS for one in judge.of_script(script)):
         yield slip.message.removeprefix("the script "), slip.allowed
+    yield from _arguments(group, script)
     if script.run is not None:
         yield from _mounts(group, script.run)
         yield from _losses(group, script.run) if script.entry else ()
+
+
+def _arguments(group: Group, script: Script) -> Iterator[tuple[str, str]]:
+    """An argument that nobody gives a script, which ends with the first such one."""
+    programs = programs_of(group)
+    name = next((one.name for one in programs.files.values() if (one.resource, one.path) == (script.resource, script.path)), "")
+    starts = [one.arguments for one in programs.starts(name)]
+    if not starts or not _STRICT.search(script.text) or _OWN_ARGUMENTS.search(script.text):
+        return
+    given = max(len(one) for one in starts if one is not None)
+    taken = max((int(match[1] or match[2]) for match in _ARGUMENT.finditer(_QUOTED.sub("", script.text))), default=0)
+    if taken > given:
+        by = programs.starts(name)[0].by
+        yield f"takes ${taken}, and {by} starts it with {given} arguments", f"at most ${given}" if given else "no arguments"
 
 
 def _mounts(group: Group, run: Run) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol, cast
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.paths import place_in
+from hyperpod_constructs.analysis.schema.violation import Path
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, WholeJudge
 from hyperpod_constructs.analysis.texts.subjects import LANGUAGES_OF, MODULES, PAGES, TYPES_OF, Topic
 from hyperpod_constructs.facts.texts import LANGUAGES, Language
@@ -64,11 +65,12 @@ def texts_with_mistakes(model: Model) -> Mapping[Topic, list[Found]]:
 
 def _found(model: Model) -> Iterator[Found]:
     for resource in model.resources(*_TYPES):
-        said: set[tuple[str | int, ...]] = set()
+        said: set[tuple[Resource, Path]] = set()
         for module, slip in (*_of_places(resource), *_of_whole(resource)):
-            if slip.path not in said:
-                said.add(slip.path)
-                yield Found(resource, module, slip)
+            place = slip.at or resource, slip.path
+            if place not in said:
+                said.add(place)
+                yield Found(place[0], module, slip)
 
 
 def _of_places(resource: Resource) -> Iterator[tuple[str, Slip]]:
@@ -85,7 +87,7 @@ def _of_whole(resource: Resource) -> Iterator[tuple[str, Slip]]:
         if key and key not in resource.properties:
             continue
         for slip in book(module).WHOLES[resource.type](resource):
-            yield module, slip if slip.found is not ABSENT else replace(slip, found=resource.get(*slip.path))
+            yield module, slip if slip.found is not ABSENT else replace(slip, found=(slip.at or resource).get(*slip.path))
 
 
 def _complete(slip: Slip, value: Value) -> Slip:

@@ -1,4 +1,4 @@
-"""`provisioning_parameters.json` in a parameter: JSON whose groups are groups of the cluster.
+"""`provisioning_parameters.json`, uploaded for a group or in a parameter: JSON whose groups are groups of the cluster.
 
 The lifecycle scripts of the service read it where groups have no `SlurmConfig`.
 
@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from hyperpod_constructs.analysis.clusters import clusters
+from hyperpod_constructs.analysis.clusters import CLUSTER, clusters
+from hyperpod_constructs.analysis.embedded import values_in
+from hyperpod_constructs.analysis.node_programs import LIFE_CYCLE, NodeFile, programs_of
 from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, as_str
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_str, at
 
 _PARAMETER = "AWS::SSM::Parameter"
 _MARK = '"workload_manager"'
@@ -30,6 +32,9 @@ _KEYS = (
     "slurm_configurations",
 )
 _WORKER = ("instance_group_name", "partition_name")
+_FILE, _FILE_SYSTEM = "provisioning_parameters.json", "AWS::FSx::FileSystem"
+_ATTRIBUTES: Mapping[str, str] = {"fsx_dns_name": "DNSName", "fsx_mountname": "LustreMountName"}
+"""Keys with an attribute of a file system."""
 
 
 def parameter(resource: Resource) -> Slips:
@@ -39,11 +44,47 @@ def parameter(resource: Resource) -> Slips:
     if isinstance(data, Slip):
         yield data.below("Value")
     elif isinstance(data, Mapping):
-        mistakes = (*_keys(data, _KEYS), *_workers(data), *_manager(data), *_unknown_groups(data, resource.template.model))
-        yield from (one.below("Value") for one in mistakes[:1])
+        yield from (one.below("Value") for one in list(_mistakes(data, resource.template.model))[:1])
 
 
-def _keys(data: Mapping[str, object], allowed: tuple[str, ...]) -> Iterator[Slip]:
+def uploaded(cluster: Resource) -> Slips:
+    """The first mistake in such a file among the scripts of a cluster."""
+    groups = (group for one in clusters(cluster.template.model) if one.resource is cluster for group in one.groups)
+    found = ((group, programs_of(group).files.get(_FILE)) for group in groups)
+    for group, file in ((group, file) for group, file in found if file is not None):
+        data = from_json(file.text)
+        slips = [data] if isinstance(data, Slip) else _of_file(data, file) if isinstance(data, Mapping) else []
+        for one in list(slips)[:1]:
+            beside = ((cluster, (*group.path, LIFE_CYCLE)),)
+            yield Slip(f"{_FILE}: {one.message}", one.allowed, file.path, dead=True, beside=beside, at=file.resource)
+            return
+
+
+def _of_file(data: Mapping[str, Value], file: NodeFile) -> Iterator[Slip]:
+    if "workload_manager" not in data and "controller_group" in data:
+        yield Slip("it has no workload_manager, so the scripts set up no Slurm", '"workload_manager": "slurm"', dead=True)
+    yield from _mistakes(data, file.resource.template.model)
+    yield from _file_systems(values_in(file.text))
+
+
+def _mistakes(data: Mapping[str, Value], model: Model) -> Iterator[Slip]:
+    yield from _keys(data, _KEYS)
+    yield from _workers(data)
+    yield from _manager(data)
+    yield from _unknown_groups(data, model)
+
+
+def _file_systems(data: Value) -> Iterator[Slip]:
+    """Another attribute of a file system than the one that a key is for."""
+    for key, attribute in _ATTRIBUTES.items():
+        given = at(data, key)
+        target = resource_of(given, _FILE_SYSTEM)
+        if target is not None and isinstance(given, Reference) and given.attribute != attribute:
+            message = f"{key} is {given.attribute or 'the id'} of {target.logical_id}"
+            yield Slip(message, f"{attribute} of {target.logical_id}", dead=True)
+
+
+def _keys(data: Mapping[str, Value], allowed: tuple[str, ...]) -> Iterator[Slip]:
     """Keys that are nearly those that the scripts read."""
     for key in data:
         near = nearest(key, allowed) if key not in allowed else None
@@ -51,26 +92,25 @@ def _keys(data: Mapping[str, object], allowed: tuple[str, ...]) -> Iterator[Slip
             yield Slip(f"the scripts read no {key}; the nearest is {near}", listed(allowed), dead=True)
 
 
-def _workers(data: Mapping[str, object]) -> Iterator[Slip]:
-    for _, one in _entries(data):
+def _workers(data: Mapping[str, Value]) -> Iterator[Slip]:
+    for index, one in _entries(data):
         yield from _keys(one, _WORKER)
-        lacking = [key for key in _WORKER if one and key not in one]
-        if lacking:
-            yield Slip(f"a group of workers has no {lacking[0]}", listed(_WORKER), dead=True)
+        if one and _WORKER[0] not in one:
+            yield Slip(f"worker_groups/{index} has no {_WORKER[0]}", f"{_WORKER[0]}: the name of an instance group", dead=True)
 
 
-def _entries(data: Mapping[str, object]) -> Iterator[tuple[int, Mapping[str, object]]]:
+def _entries(data: Mapping[str, Value]) -> Iterator[tuple[int, Mapping[str, Value]]]:
     workers = data.get("worker_groups")
     yield from ((index, mapping(one)) for index, one in entries(workers if isinstance(workers, tuple) else ABSENT))
 
 
-def _manager(data: Mapping[str, object]) -> Iterator[Slip]:
+def _manager(data: Mapping[str, Value]) -> Iterator[Slip]:
     manager = data.get("workload_manager")
     if isinstance(manager, str) and HOLE not in manager and manager != "slurm":
         yield Slip(f"the workload manager is {manager!r}", "slurm", dead=True)
 
 
-def _unknown_groups(data: Mapping[str, object], model: Model) -> Iterator[Slip]:
+def _unknown_groups(data: Mapping[str, Value], model: Model) -> Iterator[Slip]:
     """Groups that the one cluster of the templates does not have."""
     own = [as_str(group.get("InstanceGroupName")) for one in clusters(model) if one.knows_groups for group in one.groups]
     if len(clusters(model)) != 1 or not own or None in own:
@@ -84,4 +124,4 @@ def _unknown_groups(data: Mapping[str, object], model: Model) -> Iterator[Slip]:
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {_PARAMETER: parameter}
+WHOLES: Mapping[str, WholeJudge] = {_PARAMETER: parameter, CLUSTER: uploaded}

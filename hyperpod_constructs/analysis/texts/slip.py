@@ -21,6 +21,7 @@ class Slip:
     :param dead: it deploys, and then has no effect or fails when it runs.
     :param doubts: other places, of which one may be the mistake instead.
     :param beside: the same in other resources.
+    :param at: the resource with the text, if that is not the one that is judged.
     """
 
     message: str
@@ -30,6 +31,7 @@ class Slip:
     dead: bool = False
     doubts: tuple[Path, ...] = ()
     beside: tuple[tuple[Resource, Path], ...] = ()
+    at: Resource | None = None
 
     def below(self, *path: str | int) -> Slip:
         """The same mistake, seen from a value around it."""

@@ -110,7 +110,9 @@ MODULES: Mapping[str, Topic] = {
     "secret_names": Topic.NAME,
     "service_logs": Topic.LOGS,
     "source_filters": Topic.PATTERN,
+    "secrets_in_scripts": Topic.SCRIPT,
     "shell_variables": Topic.SCRIPT,
+    "slurm_files": Topic.SCRIPT,
     "stack_sets": Topic.DOCUMENT,
     "storage": Topic.COMPANION,
     "ssm": Topic.DOCUMENT,
@@ -167,14 +169,14 @@ _SCRIPTED = {
     "AWS::SageMaker::StudioLifecycleConfig": "",
 }
 """Types with scripts that a machine runs when it starts."""
-_WITH_SCRIPTS = {
+_ON_MACHINES = {
     "AWS::Batch::JobDefinition": "ContainerProperties",
-    "AWS::CodeBuild::Project": "Source",
     "AWS::ECS::TaskDefinition": "ContainerDefinitions",
     "AWS::SSM::Association": "Parameters",
     "AWS::SSM::Document": "Content",
     **_SCRIPTED,
 }
+_WITH_SCRIPTS = {"AWS::CodeBuild::Project": "Source", **_ON_MACHINES}
 """Types with scripts of a shell."""
 
 TYPES_OF: Mapping[str, Mapping[str, str]] = {
@@ -322,7 +324,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::EKS::Nodegroup": "LaunchTemplate",
         "AWS::Route53::RecordSet": "AliasTarget",
     },
-    "provisioning": {"AWS::SSM::Parameter": "Value"},
+    "provisioning": {"AWS::SSM::Parameter": "Value", "AWS::SageMaker::Cluster": "InstanceGroups"},
     "record_families": {"AWS::Route53::RecordSet": "Name"},
     "recorders": {"AWS::Config::ConfigRule": "Scope"},
     "prometheus": {"AWS::APS::AlertManagerDefinition": "Definition", "AWS::APS::Workspace": "AlertManagerDefinition"},
@@ -367,7 +369,9 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "source_filters": {"AWS::Lambda::EventSourceMapping": "EventSourceArn", "AWS::Pipes::Pipe": "SourceParameters"},
     "table_keys": {"AWS::Lambda::Function": "Runtime", "AWS::StepFunctions::StateMachine": ""},
     "unread_scripts": _WITH_SCRIPTS,
+    "secrets_in_scripts": _ON_MACHINES,
     "shell_variables": _WITH_SCRIPTS,
+    "slurm_files": _ON_MACHINES,
     "stack_sets": {"AWS::CloudFormation::StackSet": "TemplateBody"},
     "storage": {
         "AWS::Backup::BackupPlan": "BackupPlan",

@@ -1,0 +1,181 @@
+"""What runs on the nodes of a group: the scripts of its life cycle, and the uploaded files that these start, with their arguments.
+
+Shell and Python are followed, and never executed. A file that is started under a condition is not sure to run.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifecycle-best-practices-slurm-base-config.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from hyperpod_constructs.analysis.answered_values import answered
+from hyperpod_constructs.analysis.clusters import Group
+from hyperpod_constructs.analysis.code_runs.runs import Code, unknown
+from hyperpod_constructs.analysis.code_runs.things import value_of
+from hyperpod_constructs.analysis.code_runs.way import Around
+from hyperpod_constructs.analysis.embedded import marked
+from hyperpod_constructs.analysis.schema.violation import Path
+from hyperpod_constructs.analysis.shell import is_shell, run_of
+from hyperpod_constructs.analysis.shell_words import plain
+from hyperpod_constructs.analysis.uploads import key_of, uploads_of
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import Part, Text, Value, as_str, parts_of, placed_leaves
+
+LIFE_CYCLE, URI, ENTRIES = "LifeCycleConfig", "SourceS3Uri", ("OnCreate", "OnInitComplete")
+_SHELLS, _PYTHONS = ("bash", "dash", "sh", "source", "."), ("python", "python3")
+_LONGEST, _MOST_FILES = 1 << 16, 100
+_LEAVING = ("cd", "pushd")
+"""Commands behind which names of files are those of another folder."""
+_MAKING = ("git", "tar", "unzip")
+_COPYING, _ALL_OF_IT = ("aws", "cp", "rsync", "scp"), ("--recursive", "-R", "-a", "-r", "sync")
+"""Commands that may make files without their names, and others that do so with one of these words."""
+
+
+class NodeFile(NamedTuple):
+    """A text that is uploaded for a group.
+
+    :param name: its place in the folder that nodes get.
+    :param path: its place in the properties of the resource.
+    """
+
+    name: str
+    resource: Resource
+    path: Path
+    text: str | Text
+
+
+class Started(NamedTuple):
+    """A file that another one starts, or opens.
+
+    :param arguments: the words behind its name; `None` where it is opened.
+    :param by: the name of the other file.
+    :param surely: whether it does so whatever happens, but for failures.
+    """
+
+    name: str
+    arguments: tuple[Value, ...] | None
+    by: str
+    surely: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """What runs on the nodes of a group.
+
+    :param files: the uploaded files by their names.
+    :param started: what they start and open, as far as they are followed.
+    :param makes: whether something may make further files without their names.
+    """
+
+    files: Mapping[str, NodeFile]
+    started: tuple[Started, ...]
+    makes: bool
+
+    def starts(self, name: str) -> tuple[Started, ...]:
+        """How a file is started; nothing for one that the service itself starts, or nobody."""
+        return tuple(one for one in self.started if one.name == name and one.arguments is not None)
+
+
+def programs_of(group: Group) -> Programs:
+    """What runs on the nodes of a group; computed once."""
+    return group.resource.template.model.cached((programs_of, group.resource, group.path), lambda: _programs_of(group))
+
+
+def _programs_of(group: Group) -> Programs:
+    files = {one.name: one for one in _files_for(group)}
+    waiting = [(name, True) for key in ENTRIES if (name := as_str(group.get(LIFE_CYCLE, key))) in files and name is not None]
+    seen, found, makes = {name for name, _ in waiting}, list[Started](), False
+    for name, surely in waiting:
+        started, may_make = _started_by(files[name], files)
+        makes = makes or may_make
+        for one in started:
+            found.append(one._replace(surely=one.surely and surely))
+            if one.name in files and one.name not in seen and one.arguments is not None:
+                seen.add(one.name)
+                waiting.append((one.name, one.surely and surely))
+    return Programs(files, tuple(found), makes)
+
+
+def _files_for(group: Group) -> Iterator[NodeFile]:
+    """The texts among what is uploaded for a group."""
+    uri = answered(group.get(LIFE_CYCLE, URI))
+    for upload in uploads_of(group.resource.template.model, uri):
+        key, folder = upload.key, key_of(uri).strip("/")
+        if key is None or key.startswith(f"{folder}/" if folder else ""):
+            for path, leaf in list(placed_leaves(upload.resource.get()))[:_MOST_FILES]:
+                name = str(path[-1]) if key is None else key[len(folder) :].lstrip("/")
+                is_file = len(path) > 1 or key is not None
+                if isinstance(leaf, str | Text) and (is_file or is_shell(str(parts_of(leaf)[0]))):
+                    yield NodeFile(name, upload.resource, path, leaf)
+
+
+def _started_by(file: NodeFile, files: Mapping[str, NodeFile]) -> tuple[list[Started], bool]:
+    """What a file starts and opens, and whether it may make files."""
+    text, marks = marked(file.text)
+    if text is None or len(text) > _LONGEST:
+        return [], True
+    if is_shell(text):
+        return _by_shell(file.name, text, marks)
+    return _by_python(file.name, text, marks, files) if file.name.endswith(".py") else ([], True)
+
+
+def _by_shell(name: str, text: str, marks: Mapping[str, Part]) -> tuple[list[Started], bool]:
+    run, found, makes = run_of((text,), {}, marks), list[Started](), False
+    for command in run.commands if run is not None else ():
+        words = tuple(run.value(word) for word in command.words) if run is not None else ()
+        copies = command.name in _COPYING and any(plain(word) in _ALL_OF_IT for word in command.arguments)
+        makes = makes or copies or command.name in _MAKING
+        if command.name in _LEAVING:
+            return found, True
+        own = _own_file(words)
+        if own is not None:
+            found.append(Started(own[0], own[1], name, command.alone))
+    return found, makes or run is None
+
+
+def _by_python(name: str, text: str, marks: Mapping[str, Part], files: Mapping[str, NodeFile]) -> tuple[list[Started], bool]:
+    import ast  # few templates have code
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return [], True
+    around = Around(holes=marks, files={one.name: one.text for one in files.values()})
+    run = Code(tree, around).run(None, None, "", unknown)
+    found: dict[tuple[str, str], Started] = {}
+    for way in run.ends:
+        commands = [tuple(map(value_of, words)) for words in way.commands]
+        for own in (one for words in commands if (one := _own_file(words)) is not None):
+            surely = run.is_whole and all(_starts(other.commands, own[0]) for other in run.ends)
+            found.setdefault((own[0], repr(own[1])), Started(own[0], own[1], name, surely))
+        for opened in way.opened:
+            found.setdefault((opened, ""), Started(opened, None, name, surely=False))
+    return list(found.values()), not run.is_whole
+
+
+def _starts(commands: tuple[tuple[object, ...], ...], name: str) -> bool:
+    return any(own is not None and own[0] == name for own in (_own_file(tuple(map(value_of, words))) for words in commands))
+
+
+def _own_file(words: tuple[Value, ...]) -> tuple[str, tuple[Value, ...]] | None:
+    """The file in the folder of the scripts that a command starts, with its arguments; `None` for another command."""
+    program = as_str(words[0]) if words else None
+    if program is None:
+        return None
+    rest = words[1:]
+    if program.rpartition("/")[2] in (*_SHELLS, *_PYTHONS):
+        while rest and str(as_str(rest[0]) or "").startswith("-"):
+            if as_str(rest[0]) in ("-c", "-m"):
+                return None
+            rest = rest[1:]
+        program, rest = (as_str(rest[0]) if rest else None) or "", rest[1:]
+    elif not program.startswith("./"):
+        return None
+    name = program.removeprefix("./")
+    return (name, rest) if name and "/" not in name and not name.startswith("-") else None

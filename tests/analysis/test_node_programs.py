@@ -1,0 +1,217 @@
+"""What runs on nodes: the files that scripts start and open, their arguments, and what they write and fetch."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.analysis.clusters import Group, clusters
+from hyperpod_constructs.analysis.entry_points import lacking
+from hyperpod_constructs.analysis.node_programs import programs_of
+from hyperpod_constructs.analysis.reachability import connections
+from hyperpod_constructs.analysis.scripts import scripts_for, with_runners
+from hyperpod_constructs.analysis.texts.places import texts_with_mistakes
+from hyperpod_constructs.templates.model import Model
+from hyperpod_constructs.templates.values import shown
+from tests.templates.models import model_of
+
+UPLOADER = """
+import boto3
+import cfnresponse
+
+def handler(event, context):
+    given = event["ResourceProperties"]
+    try:
+        for name, text in given["Files"].items():
+            place = {"Bucket": given["Bucket"], "Key": f"{given['Prefix']}/{name}"}
+            if event["RequestType"] == "Delete":
+                boto3.client("s3").delete_object(**place)
+            else:
+                boto3.client("s3").put_object(Body=text.encode(), **place)
+        cfnresponse.send(event, context, cfnresponse.SUCCESS, {"Uri": f"s3://{given['Bucket']}/{given['Prefix']}"}, "scripts")
+    except Exception:
+        cfnresponse.send(event, context, cfnresponse.FAILED, {}, "scripts")
+"""
+START = "#!/bin/bash\nset -euo pipefail\npython3 -u set_up.py\n"
+SET_UP = """
+import json
+import subprocess
+
+def run(*command):
+    subprocess.run(command, check=True)
+
+with open("provisioning_parameters.json") as file:
+    given = json.load(file)
+run("bash", "mount.sh", given["fsx_dns_name"], given["fsx_mountname"], "/fsx")
+if own_group() == given["controller_group"]:
+    run("bash", "accounting.sh")
+"""
+MOUNT = '#!/bin/bash\nset -euo pipefail\nmount -t lustre "$1@tcp:/$2" "$3"\n'
+ACCOUNTING = """#!/bin/bash
+set -euo pipefail
+SECRET=$(aws secretsmanager get-secret-value --secret-id ${Secret} --query SecretString --output text)
+PASSWORD=$(jq -r .password <<< "$SECRET")
+cat > /opt/slurm/etc/slurmdbd.conf <<EOF
+DbdPort=6819
+StorageType=accounting_storage/mysql
+StoragePass=$PASSWORD
+EOF
+chmod 600 /opt/slurm/etc/slurmdbd.conf
+cat >> /opt/slurm/etc/slurm.conf <<EOF
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStoragePort=6819
+EOF
+"""
+PARAMETERS = json.dumps(
+    {
+        "version": "1.0.0",
+        "workload_manager": "slurm",
+        "controller_group": "head",
+        "worker_groups": [{"instance_group_name": "gpu", "partition_name": "train"}],
+        "fsx_dns_name": "${Lustre.DNSName}",
+        "fsx_mountname": "${Lustre.LustreMountName}",
+    }
+)
+FILES = {
+    "start.sh": START,
+    "set_up.py": SET_UP,
+    "mount.sh": MOUNT,
+    "accounting.sh": ACCOUNTING,
+    "provisioning_parameters.json": PARAMETERS,
+}
+
+
+def role() -> dict[str, Any]:
+    trust = [{"Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"}, "Action": "sts:AssumeRole"}]
+    return {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {"Statement": trust}}}
+
+
+def made(files: dict[str, str | None] | None = None, roles: tuple[str, str] = ("Head", "Gpu"), **routes: Any) -> Model:
+    """A cluster of two groups with these changes of its files, in a network with these routes."""
+    found = {name: text for name, text in {**FILES, **(files or {})}.items() if text is not None}
+    texts = {name: {"Fn::Sub": text} if "${" in text else text for name, text in found.items()}
+    code = {"Runtime": "python3.13", "Handler": "index.handler", "Code": {"ZipFile": UPLOADER}}
+    scripts = {"ServiceToken": {"Fn::GetAtt": ["Uploader", "Arn"]}, "Bucket": {"Ref": "Bucket"}, "Prefix": "a", "Files": texts}
+    groups = [
+        {
+            "InstanceGroupName": name,
+            "ExecutionRole": {"Fn::GetAtt": [of, "Arn"]},
+            "LifeCycleConfig": {"SourceS3Uri": {"Fn::GetAtt": ["Scripts", "Uri"]}, "OnCreate": "start.sh"},
+        }
+        for name, of in zip(("head", "gpu"), roles, strict=True)
+    ]
+    generated = {"GenerateSecretString": {"SecretStringTemplate": '{"username": "slurm"}', "GenerateStringKey": "password"}}
+    resources: dict[str, Any] = {
+        "Bucket": {"Type": "AWS::S3::Bucket"},
+        "Uploader": {"Type": "AWS::Lambda::Function", "Properties": code},
+        "Scripts": {"Type": "Custom::Scripts", "Properties": scripts},
+        "Lustre": {"Type": "AWS::FSx::FileSystem", "Properties": {"FileSystemType": "LUSTRE"}},
+        "Secret": {"Type": "AWS::SecretsManager::Secret", "Properties": generated},
+        "Cluster": {"Type": "AWS::SageMaker::Cluster", "Properties": {"InstanceGroups": groups, **routes}},
+        **{name: role() for name in dict.fromkeys(roles)},
+    }
+    return model_of(json.dumps({"Resources": resources}))
+
+
+def head(model: Model) -> Group:
+    return clusters(model)[0].groups[0]
+
+
+def test_files_are_followed_from_the_first_script_with_their_arguments() -> None:
+    programs = programs_of(head(made()))
+    assert sorted(programs.files) == sorted(FILES)
+    assert [(one.name, one.by, one.surely, shown(one.arguments or ())) for one in programs.started] == [
+        ("set_up.py", "start.sh", True, []),
+        ("mount.sh", "set_up.py", True, ["${Lustre.DNSName}", "${Lustre.LustreMountName}", "/fsx"]),
+        ("accounting.sh", "set_up.py", False, []),
+        ("provisioning_parameters.json", "set_up.py", False, []),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({}, None),
+        ({"mount.sh": None, "mount_all.sh": MOUNT}, "set_up.py starts mount.sh, which nobody uploads; the nearest is mount_all.sh"),
+        ({"provisioning_parameters.json": None}, "set_up.py opens provisioning_parameters.json, which nobody uploads"),
+        ({"set_up.py": None}, "start.sh starts set_up.py, which nobody uploads"),
+        ({"set_up.py": None, "start.sh": START.replace("python3", "cp /opt/set_up.py .\npython3")}, None),
+        ({"set_up.py": None, "start.sh": START.replace("python3", "git clone https://a.b/c .\npython3")}, None),
+        ({"set_up.py": None, "start.sh": START.replace("python3", "cd /opt\npython3")}, None),
+        ({"start.sh": f"{START}aws s3 cp s3://${{Bucket}}/a/mount.sh /opt\n"}, None),
+        (
+            {"start.sh": f"{START}aws s3 cp s3://${{Bucket}}/a/mont.sh /opt\n"},
+            "copies a/mont.sh from Bucket, where nobody writes it",
+        ),
+        ({"start.sh": f"{START}aws s3 cp s3://${{Bucket}}/a/mont.sh /opt || true\n"}, None),
+        ({"start.sh": f"{START}aws s3 cp --recursive s3://${{Bucket}}/a/ /opt\n"}, None),
+    ],
+)
+def test_what_scripts_need_is_uploaded(files: dict[str, str | None], message: str | None) -> None:
+    found = [one.message for one in lacking(head(made(files)))]
+    assert [message in one for one in found] == [True] if message else found == []
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("mount.sh", '"$3"', '"$4"', "takes $4, and set_up.py starts it with 3 arguments"),
+        ("mount.sh", '"$3"', '"${!4:-}"', None),
+        ("mount.sh", '"$3"', "'$4'", None),
+        ("mount.sh", "pipefail\n", "pipefail\nshift\n", None),
+        ("mount.sh", "set -euo pipefail\n", "", None),
+        ("accounting.sh", ".password", ".passwort", "takes the key passwort, which Secret does not have; the nearest is password"),
+        ("accounting.sh", ".password", ".host", None),
+        ("accounting.sh", "chmod 600", "chmod 640", "opens slurmdbd.conf to others by the mode 640"),
+        ("accounting.sh", "chmod 600", "chmod 0400", None),
+        ("accounting.sh", "storage/mysql", "storage/postgresql", "writes accounting_storage/postgresql, which Slurm does not have"),
+        ("accounting.sh", "StoragePort=6819", "StoragePort=3306", "look for slurmdbd at port 3306, and slurmdbd listens at 6819"),
+        ("accounting.sh", "DbdPort=6819\n", "", None),
+        ("provisioning_parameters.json", '"gpu"', '"cpu"', "Cluster has no group cpu"),
+        ("provisioning_parameters.json", '"instance_group_name"', '"group"', "worker_groups/0 has no instance_group_name"),
+        ("provisioning_parameters.json", '"workload_manager": "slurm", ', "", "it has no workload_manager"),
+        ("provisioning_parameters.json", "LustreMountName}", "DNSName}", "fsx_mountname is DNSName of Lustre"),
+        ("provisioning_parameters.json", '"train"}]', '"train"},]', "the text is not JSON"),
+        ("provisioning_parameters.json", '"train"', '"debug"', None),
+    ],
+)
+def test_what_runs_on_nodes_works(name: str, old: str, new: str, message: str | None) -> None:
+    assert old in FILES[name]
+    texts = texts_with_mistakes(made({name: FILES[name].replace(old, new)}))
+    found = [(one.resource.logical_id, one.slip.path[-1], one.slip.message) for several in texts.values() for one in several]
+    assert [one[:2] for one in found] == ([("Scripts", name)] if message else [])
+    assert all(message is not None and message in one[2] for one in found)
+
+
+@pytest.mark.parametrize(("roles", "runners"), [(("Head", "Gpu"), []), (("Head", "Head"), ["Head"])])
+def test_a_script_under_a_condition_runs_as_the_one_role_of_all_groups(roles: tuple[str, str], runners: list[str]) -> None:
+    found = [runner.role.logical_id for script, runner in with_runners(made(roles=roles)) if script.path[-1] == "accounting.sh"]
+    assert found == runners
+
+
+def test_what_surely_runs_is_known() -> None:
+    found = {str(one.path[-1]): (one.entry, one.skipped) for one in scripts_for(head(made()))}
+    assert found == {"start.sh": (True, False), "mount.sh": (True, False), "accounting.sh": (False, True)}
+
+
+@pytest.mark.parametrize(
+    ("line", "hosts"),
+    [
+        ("curl -fsSL https://github.com/a/b.tar.gz -o /b", ["github.com"]),
+        ("curl -fsSL https://github.com/a/b.tar.gz -o /b || true", []),
+        ("curl -fsSL https://b.s3.us-west-2.amazonaws.com/a -o /b", []),
+        ("curl -fsSL https://mirror.corp/a -o /b", []),
+    ],
+)
+def test_nodes_need_a_way_to_what_their_scripts_fetch(line: str, hosts: list[str]) -> None:
+    model = made({"start.sh": f"{START}{line}\n"}, VpcConfig={"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]})
+    found = dict.fromkeys(one.target.name for one in connections(model) if one.target.name.endswith((".com", ".corp")))
+    assert list(found) == hosts
+
+
+def test_scripts_that_start_each_other_end() -> None:
+    again = "#!/bin/bash\nbash mount.sh\nbash start.sh\n"
+    programs = programs_of(head(made({"start.sh": again, "mount.sh": again})))
+    assert [one.name for one in programs.started] == ["mount.sh", "start.sh", "mount.sh", "start.sh"]
