@@ -20,7 +20,7 @@ from hyperpod_constructs.analysis.embedded import marked
 from hyperpod_constructs.analysis.schema.violation import Path
 from hyperpod_constructs.analysis.shell import is_shell, run_of
 from hyperpod_constructs.analysis.shell_words import plain
-from hyperpod_constructs.analysis.uploads import key_of, uploads_of
+from hyperpod_constructs.analysis.uploads import is_body, key_of, uploads_of
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import Part, Text, Value, as_str, parts_of, placed_leaves
 
@@ -107,7 +107,7 @@ def _files_for(group: Group) -> Iterator[NodeFile]:
         if key is None or key.startswith(f"{folder}/" if folder else ""):
             for path, leaf in list(placed_leaves(upload.resource.get()))[:_MOST_FILES]:
                 name = str(path[-1]) if key is None else key[len(folder) :].lstrip("/")
-                is_file = len(path) > 1 or key is not None
+                is_file = len(path) > 1 if key is None else is_body(str(path[0]))
                 if isinstance(leaf, str | Text) and (is_file or is_shell(str(parts_of(leaf)[0]))):
                     yield NodeFile(name, upload.resource, path, leaf)
 

@@ -13,7 +13,7 @@ from hyperpod_constructs.analysis.api_calls import program_calls
 from hyperpod_constructs.analysis.arns import arn_matches, bucket_arn
 from hyperpod_constructs.analysis.build_commands import PROJECT
 from hyperpod_constructs.analysis.code_runs.runs import CREATE, Run
-from hyperpod_constructs.analysis.custom_resources import PREFIXES, made_by
+from hyperpod_constructs.analysis.custom_resources import PREFIXES, made_by, makers
 from hyperpod_constructs.analysis.function_code import FUNCTION, runs_of
 from hyperpod_constructs.analysis.uploads import written_object
 from hyperpod_constructs.templates.model import Model, Resource
@@ -45,9 +45,11 @@ def writes(model: Model) -> tuple[Write, ...]:
 
 
 def writers(found: Iterable[Write]) -> set[Resource]:
-    """The resources that write some objects, and the custom resources of a function whose objects are all known."""
-    own = {one.resource for one in found}
-    return own.union(*(made_by(one) for one in own if one.type == FUNCTION and _writes_known_objects(one)))
+    """The resources that write some objects and surely no others, with the functions that do it for them."""
+    by_writer = {one.resource: makers(one.resource.template.model).get(one.resource, one.resource) for one in found}
+    known = {one for one in by_writer.values() if one.type == FUNCTION and _writes_known_objects(one)}
+    own = {one for one, maker in by_writer.items() if maker.type != FUNCTION or maker in known or maker is one}
+    return own.union(known, *map(made_by, known))
 
 
 def _writes_known_objects(function: Resource) -> bool:

@@ -119,7 +119,8 @@ def scripts_for(group: Group) -> Iterator[Script]:
         if text is not None and is_shell(text) and len(text) <= _LONGEST:
             starts = programs.starts(file.name)
             is_sure = file.name in names or any(one.surely for one in starts)
-            yield Script(file.resource, file.path, text, marks, entry=is_sure, skipped=bool(starts) and not is_sure)
+            may_not_run = bool(starts) or not any(name in programs.files for name in names)
+            yield Script(file.resource, file.path, text, marks, entry=is_sure, skipped=may_not_run and not is_sure)
 
 
 def with_runners(model: Model) -> Iterator[tuple[Script, Runner]]:

@@ -97,6 +97,11 @@ def written_object(resource: Resource) -> tuple[str, str] | None:
     return (buckets[0], keys[0]) if len(buckets) == len(keys) == 1 and (bodies or _puts(resource)) else None
 
 
+def is_body(name: str) -> bool:
+    """Whether a property has this name for the text of an object."""
+    return _BODY.fullmatch(name) is not None
+
+
 def _puts(resource: Resource) -> list[CodeCall]:
     """The calls in the code of a custom resource that put objects into a bucket."""
     maker = makers(resource.template.model).get(resource)

@@ -170,7 +170,7 @@ def test_what_scripts_need_is_uploaded(files: dict[str, str | None], message: st
         ("accounting.sh", "StoragePort=6819", "StoragePort=3306", "look for slurmdbd at port 3306, and slurmdbd listens at 6819"),
         ("accounting.sh", "DbdPort=6819\n", "", None),
         ("provisioning_parameters.json", '"gpu"', '"cpu"', "Cluster has no group cpu"),
-        ("provisioning_parameters.json", '"instance_group_name"', '"group"', "worker_groups/0 has no instance_group_name"),
+        ("provisioning_parameters.json", '"instance_group_name"', '"group"', "a group of workers has no instance_group_name"),
         ("provisioning_parameters.json", '"workload_manager": "slurm", ', "", "it has no workload_manager"),
         ("provisioning_parameters.json", "LustreMountName}", "DNSName}", "fsx_mountname is DNSName of Lustre"),
         ("provisioning_parameters.json", '"train"}]', '"train"},]', "the text is not JSON"),

@@ -114,7 +114,7 @@ def text(body: str = GOOD, key: str = "b/start.sh", mount: str = "") -> str:
         (ASK.format('"$1"'), "", None),
         (ASK.format("/lustre"), ", MountPath: !Ref Given", None),
         (f"{ASK.format('/lustre')}mount -t lustre a /lustre", "", None),
-        (GOOD.replace("fi ;;", ";;"), "", "in One has a block of if"),
+        (GOOD.replace("fi ;;", ";;"), "", "of Cluster has a block of if"),
     ],
 )
 def test_scripts_of_a_group(body: str, mount: str, message: str | None) -> None:

@@ -93,10 +93,11 @@ def _keys(data: Mapping[str, Value], allowed: tuple[str, ...]) -> Iterator[Slip]
 
 
 def _workers(data: Mapping[str, Value]) -> Iterator[Slip]:
-    for index, one in _entries(data):
+    for _, one in _entries(data):
         yield from _keys(one, _WORKER)
-        if one and _WORKER[0] not in one:
-            yield Slip(f"worker_groups/{index} has no {_WORKER[0]}", f"{_WORKER[0]}: the name of an instance group", dead=True)
+        lacking = [key for key in _WORKER if one and key not in one]
+        if lacking:
+            yield Slip(f"a group of workers has no {lacking[0]}", listed(_WORKER), dead=True)
 
 
 def _entries(data: Mapping[str, Value]) -> Iterator[tuple[int, Mapping[str, Value]]]:
