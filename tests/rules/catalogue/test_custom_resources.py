@@ -118,7 +118,32 @@ def found(template: Template) -> list[str]:
     return [f"{one.rule} {one.resource}: {one.message}" for one in findings(template) if one.rule[:6] in ("HP-TXT", "HP-REF")]
 
 
-ANSWERING = [direct(DIRECT, "Kind"), framework(), *map(direct, (BY_KIND, FINALLY, BY_HAND, HANDED_ON))]
+BY_NAME = """
+import cfnresponse
+
+
+def handler(event, context):
+    kind, given = event["RequestType"], event["ResourceProperties"]
+    if kind == "Delete":
+        return
+    cfnresponse.send(event, context, cfnresponse.SUCCESS, {"Name": given["Repository"]})
+"""
+ANSWERED_INSIDE = """
+import cfnresponse
+
+
+def answer(asked, context):
+    cfnresponse.send(asked, context, cfnresponse.SUCCESS, {})
+
+
+def handler(event, context):
+    if event["RequestType"] == "Delete":
+        return answer(event, context)
+    answer(event, context)
+"""
+
+
+ANSWERING = [direct(DIRECT, "Kind"), framework(), *map(direct, (BY_KIND, FINALLY, BY_HAND, HANDED_ON, ANSWERED_INSIDE))]
 
 
 @pytest.mark.parametrize("template", ANSWERING)
@@ -139,6 +164,8 @@ def test_functions_that_answer(template: Template) -> None:
         (direct(DIRECT.replace('["Repository"])', '["RepositoryName"])')), "reads the property RepositoryName"),
         (direct(BY_KIND.replace('kind == "Delete"', 'kind == "Remove"')), "compares kind with 'Remove', which it never is"),
         (direct(BY_KIND.replace('"SUCCESS"', '"SUCCES"', 1)), "answers 'SUCCES'; the nearest is SUCCESS"),
+        (direct(BY_NAME), "answers no request to delete Purge"),
+        (direct(ANSWERED_INSIDE.replace("return answer(event, context)", "return")), "answers no request to delete Purge"),
         (framework(attribute="PlanArn"), "HP-REF-002 Note: the function of Plan gives no PlanArn"),
         (framework(is_complete=IS_COMPLETE.replace("IsComplete", "Complete")), "the framework asks for IsComplete"),
         (framework(on_event=ON_EVENT.replace('["PlanName"]', '["Plan"]')), "reads the property Plan, which Plan does not have"),
