@@ -60,7 +60,7 @@ def _collected(resource: Resource) -> tuple[Object, ...] | None:
 def _of_way(way: Way, *, is_direct: bool) -> Iterator[Thing]:
     if is_direct:
         yield from (Object() if sent.data is None else sent.data for sent in way.sent if sent.status != FAILED)
-    elif not way.has_failed:
+    elif not way.raises and not way.caught:
         answer = Object() if way.returned is None else way.returned
         yield answer.items.get("Data", Object()) if isinstance(answer, Object) and not answer.is_open else UNKNOWN
 

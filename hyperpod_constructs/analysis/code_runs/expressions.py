@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from hyperpod_constructs.analysis.code_runs.known_calls import ENVIRONMENT, of_class, plain, text_of
 from hyperpod_constructs.analysis.code_runs.things import (
+    FRESH,
     Client,
+    Fresh,
     Function,
     Instance,
     Items,
@@ -28,6 +30,8 @@ from hyperpod_constructs.analysis.code_runs.way import Way
 from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, joined
 
 MOST_TURNS = 100
+_FRESH = ("aws_request_id",)
+"""Attributes that have another value in each call."""
 _LARGEST = 1 << 62
 
 
@@ -54,6 +58,8 @@ def attribute(way: Way, of: Thing, name: str, written: str) -> Thing:
 
     :param written: how the code writes it; what the code gives an unknown thing is known by that.
     """
+    if name in _FRESH or isinstance(of, Fresh):
+        return Method(FRESH, name) if isinstance(of, Fresh) else FRESH
     if isinstance(of, Named):
         return way.attributes.get(written, Named(f"{of.name}.{name}"))
     if isinstance(of, Instance):
@@ -129,7 +135,10 @@ def _subscript(way: Way, node: ast.Subscript, scope: Scope) -> Thing:
     of = evaluated(way, node.value, scope)
     if isinstance(node.slice, ast.Slice):
         return _slice(way, of, node.slice, scope)
-    return item(way, of, evaluated(way, node.slice, scope))
+    key = evaluated(way, node.slice, scope)
+    if isinstance(of, Object) and isinstance(key, str) and key not in of.items and not of.is_open:
+        way.misses(of, key, node)
+    return item(way, of, key)
 
 
 def _slice(way: Way, of: Thing, node: ast.Slice, scope: Scope) -> Thing:
@@ -138,7 +147,7 @@ def _slice(way: Way, of: Thing, node: ast.Slice, scope: Scope) -> Thing:
         return UNKNOWN
     if isinstance(of, Items) and not of.is_open:
         return Items(of.items[slice(*ends)])
-    return of[slice(*ends)] if isinstance(of, str) else UNKNOWN
+    return of[slice(*ends)] if isinstance(of, str) else of if isinstance(of, Fresh) else UNKNOWN
 
 
 def _formatted(way: Way, node: ast.JoinedStr, scope: Scope) -> Thing:

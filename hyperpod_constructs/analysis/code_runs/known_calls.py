@@ -6,7 +6,19 @@ import json
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from hyperpod_constructs.analysis.code_runs.things import Instance, Items, Named, Object, Opened, Thing, lose, thing_of, truth
+from hyperpod_constructs.analysis.code_runs.things import (
+    FRESH,
+    Fresh,
+    Instance,
+    Items,
+    Named,
+    Object,
+    Opened,
+    Thing,
+    lose,
+    thing_of,
+    truth,
+)
 from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, joined, parts_of
 
@@ -31,7 +43,10 @@ def is_harmless(name: str) -> bool:
 
 
 def text_of(things: Iterable[Thing]) -> Thing:
-    """A text of several things; unknown if one of them is no text."""
+    """A text of several things; unknown if one of them is no text, and fresh if one is."""
+    things = list(things)
+    if any(isinstance(one, Fresh) for one in things):
+        return FRESH
     found = [str(one) if isinstance(one, int | float) and not isinstance(one, bool) else one for one in things]
     known = all(isinstance(one, str | Text | Reference) for one in found)
     return joined(part for one in found for part in parts_of(one)) if known else UNKNOWN
@@ -54,6 +69,8 @@ def plain(thing: Thing) -> bool:
 
 def of_method(of: Thing, name: str, given: Sequence[Thing], named: Mapping[str, Thing]) -> Thing:
     """The result of a method of a text, an object or a list; unknown for another one."""
+    if isinstance(of, Fresh):
+        return of
     if isinstance(of, Opened):
         return of.text if name == "read" and not given else UNKNOWN
     if isinstance(of, Object):
@@ -185,6 +202,11 @@ _FUNCTIONS: Mapping[str, Callable[[Thing], Thing]] = {
     "str": _text,
     "tuple": _listed,
 }
+_MAKING = (
+    *("uuid.uuid1", "uuid.uuid4", "time.time", "time.time_ns", "datetime.now", "datetime.utcnow"),
+    *("datetime.datetime.now", "datetime.datetime.utcnow", "secrets.token_hex"),
+)
+"""Functions that give another value in each call."""
 _SESSIONS = ("boto3.Session", "boto3.session.Session")
 
 
@@ -199,6 +221,8 @@ def of_function(name: str, given: Sequence[Thing], named: Mapping[str, Thing], v
         return made
     if name in _SESSIONS:
         return Named("boto3")
+    if name in _MAKING or (name in _FUNCTIONS and isinstance(given[0] if given else None, Fresh)):
+        return FRESH
     if name in _FUNCTIONS and len(given) == 1 and (not named or name == "sorted"):
         return _FUNCTIONS[name](given[0])
     return UNKNOWN

@@ -33,6 +33,7 @@ from hyperpod_constructs.templates.values import UNKNOWN
 
 _OF_SEND = ("event", "context", "responseStatus", "responseData", "physicalResourceId")
 _DEEPEST, _DEEPEST_CALLS, _DEEPEST_EVENT, _PAGES = 80, 12, 4, "paginate"
+PROPERTIES = "ResourceProperties"
 _SPELLING = ("dict", "json.dumps", "repr", "str")
 """Functions whose result stands for what they get."""
 _MAKERS = ("client", "resource")
@@ -45,6 +46,13 @@ class Sent(NamedTuple):
     status: Thing
     data: Thing
     id: Thing
+
+
+class Missed(NamedTuple):
+    """A property that code reads, and that the custom resource does not have."""
+
+    name: str
+    line: int
 
 
 class Budget:
@@ -79,8 +87,8 @@ class Machine:
         """Whether something outside the code gets the event, and may answer it."""
         self.yields = False
         """Whether the function that runs gives one value after the other."""
-        self.has_failed = False
-        """Whether something failed that the code catches."""
+        self.caught: list[int] = []
+        self.missed: list[Missed] = []
         self._choices = choices
         self._budget = budget
         self._made = made
@@ -111,6 +119,11 @@ class Machine:
         """Whether this way takes a condition for true."""
         known = truth(evaluated(self, test, scope))
         return self.side(test) if known is None else known
+
+    def misses(self, of: Object, key: str, node: ast.expr) -> None:
+        """Note that an object has no item of this name, if it is that of the custom resource."""
+        if isinstance(self._event, Object) and self._event.items.get(PROPERTIES) is of:
+            self.missed.append(Missed(key, node.lineno))
 
     def call(self, node: ast.Call, scope: Scope) -> Thing:
         """What a call gives."""

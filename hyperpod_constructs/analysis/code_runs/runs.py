@@ -13,7 +13,7 @@ from functools import partial
 from typing import TypeAlias
 
 from hyperpod_constructs.analysis.code_runs.choices import Choices
-from hyperpod_constructs.analysis.code_runs.machine import Budget, Machine, Sent
+from hyperpod_constructs.analysis.code_runs.machine import PROPERTIES, Budget, Machine, Missed, Sent
 from hyperpod_constructs.analysis.code_runs.service_calls import CodeCall
 from hyperpod_constructs.analysis.code_runs.statements import Left, Raised
 from hyperpod_constructs.analysis.code_runs.things import Function, Kind, Object, Thing, thing_of
@@ -32,7 +32,9 @@ class Way:
 
     :param sent: its answers to CloudFormation.
     :param returned: what it returns.
-    :param has_failed: whether something failed that the code catches, or that ends it.
+    :param raises: whether a failure ends it.
+    :param caught: the lines that catch a failure.
+    :param missed: the properties that it reads, and that the custom resource does not have.
     :param hands_on: whether something outside the code gets the event, and may answer it.
     :param commands: the words of the programs that it starts.
     :param opened: the files that it opens.
@@ -40,7 +42,9 @@ class Way:
 
     sent: tuple[Sent, ...]
     returned: Thing
-    has_failed: bool
+    raises: bool
+    caught: tuple[int, ...]
+    missed: tuple[Missed, ...]
     hands_on: bool
     commands: tuple[tuple[Thing, ...], ...]
     opened: tuple[str, ...]
@@ -66,7 +70,7 @@ class Run:
     @property
     def ends(self) -> tuple[Way, ...]:
         """The ways on which nothing fails."""
-        return tuple(one for one in self.ways if not one.has_failed)
+        return tuple(one for one in self.ways if not one.raises and not one.caught)
 
 
 Event: TypeAlias = Callable[[], Thing]
@@ -105,7 +109,7 @@ def _event(resource: Resource, request: str, *, framework: bool) -> Thing:
             "RequestType": request or UNKNOWN,
             "ResourceType": resource.type,
             "LogicalResourceId": resource.logical_id,
-            "ResourceProperties": thing_of(resource.get()),
+            PROPERTIES: thing_of(resource.get()),
             **dict.fromkeys(("RequestId", "ResponseURL", "StackId"), UNKNOWN),
         },
         is_open=framework,
@@ -165,17 +169,26 @@ class Code:
                 given = [event if one.arg == _EVENT or (is_handler and one is places[0]) else UNKNOWN for one in places]
                 returned = machine.run(Function(node, machine.scope, of), given, event)
         except Raised:
-            return _ended(machine, None, has_failed=True)
+            return _ended(machine, None, raises=True)
         except Left:
             return None
         except RecursionError:
             self._budget.is_enough = False
             return None
-        return _ended(machine, returned, has_failed=machine.has_failed)
+        return _ended(machine, returned, raises=False)
 
 
-def _ended(machine: Machine, returned: Thing, *, has_failed: bool) -> Way:
-    return Way(tuple(machine.sent), returned, has_failed, machine.hands_on, tuple(machine.commands), tuple(machine.opened))
+def _ended(machine: Machine, returned: Thing, *, raises: bool) -> Way:
+    return Way(
+        tuple(machine.sent),
+        returned,
+        raises,
+        tuple(machine.caught),
+        tuple(machine.missed),
+        machine.hands_on,
+        tuple(machine.commands),
+        tuple(machine.opened),
+    )
 
 
 def _owner(machine: Machine, node: _Definition) -> Thing:

@@ -143,7 +143,6 @@ def _try(way: Way, node: ast.Try, scope: Scope) -> None:
 def _tried(way: Way, node: ast.Try, scope: Scope) -> None:
     if node.handlers and not way.side(node):
         way.forget(node.body, scope)
-        way.has_failed = True
         _handle(way, node, "", scope)
         return
     try:
@@ -162,6 +161,7 @@ def _handle(way: Way, node: ast.Try, name: str, scope: Scope) -> None:
         names = [] if handler.type is None else [one.id for one in ast.walk(handler.type) if isinstance(one, ast.Name)]
         takes = handler.type is None or name in names or any(one in _ALL for one in names)
         if takes or (not name and (handler is node.handlers[-1] or way.side(handler))):
+            way.caught.append(handler.lineno)
             if handler.name is not None:
                 scope.names[handler.name] = UNKNOWN
             way.block(handler.body, scope)

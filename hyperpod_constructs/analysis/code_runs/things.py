@@ -95,6 +95,15 @@ class Method(NamedTuple):
     name: str
 
 
+class Fresh:
+    """Something that is another one whenever the code runs, such as a random id."""
+
+    __slots__ = ()
+
+
+FRESH = Fresh()
+
+
 class Opened(NamedTuple):
     """A file that code has opened."""
 
@@ -141,7 +150,7 @@ def truth(thing: Thing) -> bool | None:
     """Whether a thing counts as true; `None` if that is not known."""
     if isinstance(thing, Object | Items):
         return None if thing.is_open else bool(thing.items)
-    if isinstance(thing, Reference | Function | Kind | Client):
+    if isinstance(thing, Reference | Function | Kind | Client | Fresh):
         return True
     if isinstance(thing, Text):
         return True if any(isinstance(part, Reference) or (isinstance(part, str) and part) for part in thing.parts) else None

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from hyperpod_constructs.analysis.code_runs.things import Scope, Thing
+from hyperpod_constructs.analysis.code_runs.things import Object, Scope, Thing
 from hyperpod_constructs.templates.values import Part, Value
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class Way(Protocol):
     """What the code gives attributes of unknown things, by how it writes them."""
     yields: bool
     """Whether the function that runs gives one value after the other."""
-    has_failed: bool
-    """Whether something failed that the code catches."""
+    caught: list[int]
+    """The lines that catch a failure."""
 
     def may_go_on(self) -> bool:
         """Count a step; whether more of them may follow."""
@@ -50,6 +50,9 @@ class Way(Protocol):
 
     def holds(self, test: ast.expr, scope: Scope) -> bool:
         """Whether this way takes a condition for true."""
+
+    def misses(self, of: Object, key: str, node: ast.expr) -> None:
+        """Note that an object has no item of this name."""
 
     def call(self, node: ast.Call, scope: Scope) -> Thing:
         """What a call gives."""
