@@ -59,7 +59,7 @@ def attribute(way: Way, of: Thing, name: str, written: str) -> Thing:
     :param written: how the code writes it; what the code gives an unknown thing is known by that.
     """
     if name in _FRESH or isinstance(of, Fresh):
-        return Method(FRESH, name) if isinstance(of, Fresh) else FRESH
+        return FRESH
     if isinstance(of, Named):
         return way.attributes.get(written, Named(f"{of.name}.{name}"))
     if isinstance(of, Instance):

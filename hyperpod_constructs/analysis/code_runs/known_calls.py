@@ -69,8 +69,6 @@ def plain(thing: Thing) -> bool:
 
 def of_method(of: Thing, name: str, given: Sequence[Thing], named: Mapping[str, Thing]) -> Thing:
     """The result of a method of a text, an object or a list; unknown for another one."""
-    if isinstance(of, Fresh):
-        return of
     if isinstance(of, Opened):
         return of.text if name == "read" and not given else UNKNOWN
     if isinstance(of, Object):

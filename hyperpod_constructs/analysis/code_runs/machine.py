@@ -13,7 +13,9 @@ from hyperpod_constructs.analysis.code_runs.known_calls import OPEN, STARTING, i
 from hyperpod_constructs.analysis.code_runs.service_calls import OTHERS, CodeCall, call_of, resource_of_client
 from hyperpod_constructs.analysis.code_runs.statements import Ended, Returned, done
 from hyperpod_constructs.analysis.code_runs.things import (
+    FRESH,
     Client,
+    Fresh,
     Function,
     Instance,
     Items,
@@ -134,6 +136,8 @@ class Machine:
         name = function.name if isinstance(function, Method | Named) else ""
         if name.rpartition(".")[2] in _MAKERS and isinstance(first, str):
             return Client(first, {})
+        if isinstance(function, Fresh):
+            return FRESH
         if isinstance(function, Function):
             return self._own(function, given, named)
         if isinstance(function, Kind):

@@ -31,10 +31,10 @@ def _reports(handler: ast.ExceptHandler) -> bool:
     return isinstance(last, ast.Raise) or FAILED in words
 
 
-def is_type(node: ast.expr) -> bool:
+def _is_type(node: ast.expr) -> bool:
     """Whether an expression is the kind of the request for a custom resource."""
     return ast.unparse(node).replace(".get(", "[").replace(")", "]").endswith("['RequestType']")
 
 
 def _is_kind(node: ast.expr) -> bool:
-    return is_type(node) or (isinstance(node, ast.Name) and "type" in node.id.lower())
+    return _is_type(node) or (isinstance(node, ast.Name) and "type" in node.id.lower())

@@ -157,7 +157,7 @@ def test_functions_that_answer(template: Template) -> None:
         (direct(DIRECT.replace("cfnresponse.send(event, context, cfnresponse.SUCCESS, data)", "pass")), "answers no request"),
         (
             direct(DIRECT.replace("        cfnresponse.send(event, context, cfnresponse.FAILED", "        print(event")),
-            "catches every",
+            "catches a failure",
         ),
         (direct(DIRECT.replace("cfnresponse.SUCCESS", "cfnresponse.SUCCESSFUL")), "the nearest is SUCCESS"),
         (direct(DIRECT, "Repository"), "HP-REF-002 Note: the function of Purge gives no Repository"),
@@ -214,7 +214,8 @@ BY_REQUEST = DELETING.replace(
             ),
             False,
         ),
-        (DELETING.replace("ID", "context.aws_request_id if name else name"), False),
+        (DELETING.replace("ID", "context.aws_request_id if name else name"), True),
+        (DELETING.replace("ID", "context.aws_request_id if context.x else name"), False),
         (BY_REQUEST.replace("ID", "name"), False),
     ],
 )
