@@ -15,7 +15,7 @@ from hyperpod_constructs.analysis.database import DATABASES, port_of
 from hyperpod_constructs.analysis.near_misses import known_users_of_group, users_of_group
 from hyperpod_constructs.analysis.networks import ENDPOINT, VPC, ExitKind, block_of, exit_of
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, groups_at, subnets_of
-from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, GroupRule, SecurityGroup, security_groups
+from hyperpod_constructs.analysis.security_groups import DEFAULT_GROUP, SECURITY_GROUP, GroupRule, SecurityGroup, security_groups
 from hyperpod_constructs.analysis.shut_subnets import shut_in
 from hyperpod_constructs.analysis.traffic import Side, Traffic, group_lets
 from hyperpod_constructs.facts.listeners import BALANCER, LISTENERS, NFS, PROTOCOLS_OF_BALANCERS, Listener
@@ -178,7 +178,7 @@ def _is_by_default(resource: Resource) -> bool:
     rules = model.resources("AWS::EC2::SecurityGroupIngress")
     opened = any(resource_of(one.get("GroupId"), SECURITY_GROUP) is None for one in rules)
     inside = any("SecurityGroup" not in str(one.raw) and "GroupSet" not in str(one.raw) for one in model.resources(*_BY_DEFAULT))
-    return not opened and not inside and not any("DefaultSecurityGroup" in str(one.raw) for one in model.resources())
+    return not opened and not inside and not any(DEFAULT_GROUP in str(one.raw) for one in model.resources())
 
 
 def _may_have_more(group: SecurityGroup, resource: Resource) -> bool:

@@ -48,6 +48,7 @@ from hyperpod_constructs.analysis.scripts import scripts_for
 from hyperpod_constructs.analysis.security_groups import (
     INGRESS,
     Direction,
+    in_default_group,
     is_default_group,
     security_groups,
 )
@@ -354,7 +355,7 @@ def _by_default(source: Side, at: Resource, path: tuple[str | int, ...]) -> Iter
         joined = bool(at.template.model.resources(*CONNECTIONS))
         yield Hop(at, None if joined else False, "has no DBSubnetGroupName, and so is in the default VPC of the account", path)
     groups = _groups_path(at)
-    if at.get(*groups) in (ABSENT, ()) and source.groups is not None and (at.type == FILE_SYSTEM or is_alone(at)):
+    if in_default_group(at.get(*groups)) and source.groups is not None and (at.type == FILE_SYSTEM or is_alone(at)):
         rules = at.template.model.resources(INGRESS)
         opened = any(not isinstance(one.get("GroupId"), Reference) or is_default_group(one) for one in rules)
         yield Hop(at, None if opened else False, "has the default security group of its VPC, which admits only itself", groups)

@@ -33,6 +33,8 @@ from hyperpod_constructs.templates.values import (
 
 SECURITY_GROUP = "AWS::EC2::SecurityGroup"
 INGRESS = "AWS::EC2::SecurityGroupIngress"
+DEFAULT_GROUP = "DefaultSecurityGroup"
+"""The attribute of a VPC for the group that admits only itself."""
 Direction: TypeAlias = Literal["ingress", "egress"]
 Peer: TypeAlias = "Resource | str"
 """A security group of the model, or a CIDR block."""
@@ -240,6 +242,12 @@ def is_resource(value: Value, resource: Resource) -> bool | None:
     return of_alternatives(
         value, lambda one: one.resource is resource if isinstance(one, Reference) else False if is_known(one) else None
     )
+
+
+def in_default_group(groups: Value) -> bool:
+    """Whether what a resource is in is surely the default group of its VPC alone: by the attribute of a VPC, or without a word."""
+    named = as_items(groups)
+    return named is not None and all(isinstance(one, Reference) and one.attribute == DEFAULT_GROUP for one in named)
 
 
 def is_default_group(rule: Resource) -> bool:

@@ -14,7 +14,7 @@ from hyperpod_constructs.analysis.node_places import BUCKET
 from hyperpod_constructs.analysis.placement import security_groups_of
 from hyperpod_constructs.analysis.policy_document import Call, Layer, Statement, layer_of
 from hyperpod_constructs.analysis.resource_policies import BUCKET_POLICY
-from hyperpod_constructs.analysis.security_groups import INGRESS, SECURITY_GROUP, is_resource, security_groups
+from hyperpod_constructs.analysis.security_groups import INGRESS, SECURITY_GROUP, in_default_group, is_resource, security_groups
 from hyperpod_constructs.analysis.traffic import Side, Traffic
 from hyperpod_constructs.analysis.ways import Hop, inside, past_gateway_endpoint, to_the_internet, unless
 from hyperpod_constructs.facts import connections as facts
@@ -153,7 +153,7 @@ def _past_interface(source: Side, endpoint: Resource) -> Iterator[Hop]:
     if names == ():
         yield Hop(endpoint, False, "has no SubnetIds, and so no address", ("SubnetIds",))
     yield from inside(source, target, Traffic())
-    if endpoint.get("SecurityGroupIds") in (ABSENT, ()) and source.groups is not None:
+    if in_default_group(endpoint.get("SecurityGroupIds")) and source.groups is not None:
         vpc = resource_of(endpoint.get("VpcId"))
         opened = any(is_resource(rule.get("GroupId"), vpc) is not False for rule in model.resources(INGRESS)) if vpc else True
         says = "has the default security group of its VPC, which admits only itself"

@@ -77,6 +77,7 @@ STRANGE = resource(
 COME_UP, USE = "HP-REACH-001", "HP-REACH-002"
 CONTROL = {"Fn::GetAtt": ["Control", "ClusterSecurityGroupId"]}
 """The group that EKS makes for the cluster."""
+DEFAULT = {"Fn::GetAtt": ["Vpc", "DefaultSecurityGroup"]}
 
 
 def ingress(group: Any, source: Any, **more: Any) -> Template:
@@ -274,6 +275,15 @@ CASES = [
     Case(USE, CLOSED, {"Endpoint1/SubnetIds": []}, {"Endpoint1/SubnetIds": ["subnet-0123456789abcdef0"]}),
     Case(USE, CLOSED, {"Endpoint2/SecurityGroupIds": REMOVED}, {"Endpoint2/SecurityGroupIds": ["sg-0123456789abcdef0"]}),
     Case(USE, CLOSED, {"Endpoint2/SecurityGroupIds": []}, {"Endpoint2/SecurityGroupIds": ["sg-0123456789abcdef0"]}),
+    # The default group of a VPC admits only itself
+    Case(USE, CLOSED, {"Endpoint2/SecurityGroupIds": [DEFAULT]}, {"Endpoint2/SecurityGroupIds": [DEFAULT, "sg-0123456789abcdef0"]}),
+    Case(
+        USE,
+        edited(MOUNTED, {"NodeGroup/SecurityGroupEgress": [{"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}]}),
+        {"Home/SecurityGroupIds": [DEFAULT]},
+        {"Home/SecurityGroupIds": [DEFAULT], "Door": ingress(DEFAULT, ref("NodeGroup"))},
+    ),
+    Case(USE, MOUNTED, {"Home/SecurityGroupIds": [DEFAULT]}, {"Home/SecurityGroupIds": [DEFAULT, ref("NodeGroup")]}),
     Case(
         USE,
         edited(edited(CLOSED, PRIVATE), {"Endpoint0/SecurityGroupIds": [ref("Endpoints")]}),
