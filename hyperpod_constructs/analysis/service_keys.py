@@ -31,7 +31,7 @@ from hyperpod_constructs.facts.policies import (
     TEMPLATES_OF_INSTANCES,
     WRITERS_MAY,
 )
-from hyperpod_constructs.facts.senders import RECEIVERS
+from hyperpod_constructs.facts.senders import RECEIVERS, SOURCES, WITHOUT_SOURCE
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, as_str, at, joined, parts_of
 
@@ -62,11 +62,21 @@ class KeyUse(NamedTuple):
     @property
     def lacking(self) -> dict[str, list[str]]:
         """The services that the policy of the key surely does not let in, each with the actions."""
-        if self.key is None:
-            return {}
-        region = region_of(self.resource)
-        found = {one: _lacking(self.key, Caller(one, region), self.actions, self.context) for one in self.services}
+        found = {one: self._lacking(one, self._context_of(one)) for one in self.services}
         return {service: actions for service, actions in found.items() if actions}
+
+    def is_limited_to_a_source(self, service: str) -> bool:
+        """Whether the policy lets a service in only where its calls name their source, which they do not."""
+        return self._names_no_source(service) and not self._lacking(service, self.context)
+
+    def _lacking(self, service: str, context: Context) -> list[str]:
+        return [] if self.key is None else _lacking(self.key, Caller(service, region_of(self.resource)), self.actions, context)
+
+    def _context_of(self, service: str) -> Context:
+        return {**self.context, **dict.fromkeys(SOURCES, ABSENT)} if self._names_no_source(service) else self.context
+
+    def _names_no_source(self, service: str) -> bool:
+        return (service, self.resource.type) in WITHOUT_SOURCE
 
 
 def key_uses(model: Model) -> tuple[KeyUse, ...]:

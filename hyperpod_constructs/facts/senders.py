@@ -73,6 +73,13 @@ https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-use-resource-based.h
 https://docs.aws.amazon.com/sns/latest/dg/subscribe-sqs-queue-to-sns-topic.html
 """
 
+SOURCES = ("aws:sourceaccount", "aws:sourcearn", "aws:sourceorgid", "aws:sourceorgpaths")
+WITHOUT_SOURCE = frozenset({("events.amazonaws.com", "AWS::SNS::Topic")})
+"""Keys with the source of a service's call, and services that use the key of such a receiver without them (as of 2026-11-30).
+
+Source: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html#compatibility-with-aws-services
+"""
+
 OWNED = ("cloudtrail.amazonaws.com", "config.amazonaws.com", "delivery.logs.amazonaws.com", "s3.amazonaws.com")
 """Services that give what they write into a bucket to its owner: they ask for the ACL bucket-owner-full-control.
 

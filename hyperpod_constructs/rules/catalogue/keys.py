@@ -110,7 +110,11 @@ def _idle_conditions(key: Resource) -> Iterator[tuple[str | int, ...]]:
 
 def _words(use: KeyUse) -> str:
     """What a policy does not let services do, in words."""
-    return " nor ".join(f"{name} use {', '.join(actions)}" for name, actions in use.lacking.items())
+    return " nor ".join(f"{_named(name, use)} use {', '.join(actions)}" for name, actions in use.lacking.items())
+
+
+def _named(service: str, use: KeyUse) -> str:
+    return f"{service}, whose calls for it name no source," if use.is_limited_to_a_source(service) else service
 
 
 @warning(

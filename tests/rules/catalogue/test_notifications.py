@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rules.catalogue.cases import Case, edited
-from tests.rules.catalogue.templates import rules_of, slurm
+from tests.rules.catalogue.templates import findings, rules_of, slurm
 from tests.rules.catalogue.test_refused_calls import ROOT, allow, key
 
 ACCOUNT = allow("kms:*", Principal=ROOT)
@@ -72,6 +72,36 @@ CASES = [
         {"Topic": topic(), "Alarm": alarm(), "Policy": policy("SNS::Topic", LIMITED)},
     ),
 ]
+
+
+FROM_HERE = {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
+FROM_RULES = {"ArnLike": {"aws:SourceArn": "arn:aws:events:*:*:rule/*"}}
+OF_TOPIC = {"ArnLike": {"kms:EncryptionContext:aws:sns:topicArn": "arn:aws:sns:*:*:*"}}
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        (FROM_HERE, ["HP-KEY-004"]),
+        (FROM_RULES, ["HP-KEY-004"]),
+        ({"StringEqualsIfExists": FROM_HERE["StringEquals"]}, []),
+        (OF_TOPIC, []),
+        (None, []),
+    ],
+)
+def test_rules_use_the_key_of_a_topic_without_naming_their_source(limits: Any, expected: list[str]) -> None:
+    use = allow(USE, Principal=EVENTS, **({"Condition": limits} if limits else {}))
+    parts = {"Key": key(ACCOUNT, use), "Topic": topic(OWN_KEY), "Policy": policy("SNS::Topic", publish(EVENTS))}
+    found = findings(edited(slurm(), {**parts, "Rule": rule(TOPIC_ARN)}))
+    assert [one.rule for one in found] == expected
+    assert all("events.amazonaws.com, whose calls for it name no source, use kms:Decrypt" in one.message for one in found)
+
+
+@pytest.mark.parametrize("limits", [FROM_HERE, FROM_RULES])
+def test_rules_use_the_key_of_a_queue_with_their_source(limits: Any) -> None:
+    queue = {"Type": "AWS::SQS::Queue", "Properties": {"KmsMasterKeyId": OWN_KEY}}
+    parts = {"Key": key(ACCOUNT, allow(USE, Principal=EVENTS, Condition=limits)), "Queue": queue, "Rule": rule(QUEUE_ARN)}
+    assert rules_of(edited(slurm(), {**parts, "Policy": policy("SQS::Queue", ON_QUEUE)})) == []
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
