@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from hyperpod_constructs.analysis.arns import kind_of, s3_uri_arns
 from hyperpod_constructs.analysis.clusters import Group
+from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.ends import End, ends
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.node_places import arn_at
@@ -17,7 +18,7 @@ from hyperpod_constructs.analysis.schema.judge import fits
 from hyperpod_constructs.analysis.trust import given_to
 from hyperpod_constructs.facts.managed_keys import OF_AWS
 from hyperpod_constructs.facts.permissions import Place, Task
-from hyperpod_constructs.facts.role_calls import PASS_ROLE, PASSED_TO, RoleCall, role_calls
+from hyperpod_constructs.facts.role_calls import AUTHORIZE, AUTHORIZED, PASS_ROLE, PASSED_TO, RoleCall, role_calls
 from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Reference, Text, Value, as_str, joined, parts_of
 
@@ -74,7 +75,7 @@ def _of_resource(resource: Resource, facts: RoleCall) -> Iterator[Called]:
         arn = arn_on(target, facts.on)
         for end, role in roles if arn is not None else ():
             if arn is not None and end.goes_with(target):
-                yield Called(resource, role, _task(facts, role, arn, target), arn, named_in(target.value))
+                yield Called(resource, role, _task(facts, role, arn, end, target), arn, named_in(target.value))
 
 
 def _is_made(resource: Resource, facts: RoleCall) -> bool:
@@ -83,9 +84,12 @@ def _is_made(resource: Resource, facts: RoleCall) -> bool:
     return when is None or any(fits(when, one.value) for one in found)
 
 
-def _task(facts: RoleCall, role: Resource, arn: Value, target: End) -> Task:
+def _task(facts: RoleCall, role: Resource, arn: Value, place: End, target: End) -> Task:
+    """A task of a role.
+
+    :param place: of the role in its user.
+    """
     actions = tuple(_chosen(action.split("|"), role, arn) for action in facts.actions)
-    service = given_to(target) if actions == (PASS_ROLE,) else None
     return Task(
         words=facts.words,
         actions=actions,
@@ -94,9 +98,16 @@ def _task(facts: RoleCall, role: Resource, arn: Value, target: End) -> Task:
         fatal=facts.tested,
         chosen=facts.chosen,
         by_service=True,
-        context={} if service is None else {PASSED_TO: service},
+        context=_context(actions, place, target),
         hint=facts.hint,
     )
+
+
+def _context(actions: tuple[str, ...], place: End, target: End) -> Context:
+    """The service that gets a role, or an interface."""
+    key, given = {(PASS_ROLE,): (PASSED_TO, target), (AUTHORIZE,): (AUTHORIZED, place)}.get(actions, ("", None))
+    service = None if given is None else given_to(given)
+    return {} if service is None else {key: service}
 
 
 def _chosen(names: list[str], role: Resource, arn: Value) -> str:

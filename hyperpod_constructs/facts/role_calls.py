@@ -16,6 +16,12 @@ PASS_ROLE, PASSED_TO = "iam:PassRole", "iam:passedtoservice"
 Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_use_passrole.html (as of 2026-11-27)
 """
 
+AUTHORIZE, AUTHORIZED = "ec2:CreateNetworkInterfacePermission", "ec2:authorizedservice"
+"""The action by which a service takes an interface in a VPC of the owner of its role, and the key with that service.
+
+Source: https://docs.aws.amazon.com/codebuild/latest/userguide/auth-and-access-control-iam-identity-based-access-control.html
+(as of 2026-11-30)
+"""
 
 OUTSIDE = frozenset(
     (

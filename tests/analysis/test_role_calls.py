@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hyperpod_constructs.analysis.iam import role_facts
+from hyperpod_constructs.analysis.needs import refused
 from hyperpod_constructs.analysis.role_calls import called
 from hyperpod_constructs.templates.values import shown
 from tests.templates.models import model_of
@@ -289,3 +290,19 @@ def test_functions_of_the_cdk_write_files_and_call_handlers() -> None:
 def test_functions_of_the_cdk_read_the_archives_that_they_copy(sources: str, read: set[str]) -> None:
     found = calls(COPY.format("").replace("DestinationBucketName", f"SourceBucketNames: {sources}, DestinationBucketName"))
     assert {arn for _, names, arn in found if "s3:GetObject" in names} == read
+
+
+IN_VPC = """{{Resources: {{
+  Role: {{Type: AWS::IAM::Role, Properties: {{Policies: [{{PolicyDocument: {{Statement: [
+    {{Effect: Allow, Action: 'ec2:*', Resource: '*'{}}}]}}}}]}}}},
+  Project: {{Type: AWS::CodeBuild::Project, Properties: {{ServiceRole: !GetAtt Role.Arn, VpcConfig: {{VpcId: vpc-1}},
+    LogsConfig: {{}}}}}}}}}}"""
+
+
+@pytest.mark.parametrize(
+    ("service", "may"), [("codebuild.amazonaws.com", True), ("codebuild.*", True), ("lambda.amazonaws.com", False), ("*", True)]
+)
+def test_an_interface_is_for_the_service_that_has_the_role(service: str, may: bool) -> None:
+    limits = f", Condition: {{StringLike: {{'ec2:AuthorizedService': '{service}'}}}}"
+    found = refused(model_of(IN_VPC.format(limits)))
+    assert ("ec2:CreateNetworkInterfacePermission" in {one.refusal.call.action for one in found}) is not may
