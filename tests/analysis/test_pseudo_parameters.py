@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.rules.finding import Finding
 from tests.rules.catalogue.templates import findings
 from tests.rules.catalogue.text_bases import function, resource
 
@@ -102,6 +103,30 @@ def test_a_principal_is_an_account() -> None:
 
     assert findings(template("AccountId"), rules="HP-REF-012") == []
     assert len(findings(template("Region"), rules="HP-REF-012")) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "wrong", "allowed", "right"),
+    [
+        ("EC2::Subnet", "AvailabilityZone", "Region", "a zone such as us-west-2a", {"Fn::Sub": "${AWS::Region}a"}),
+        ("EC2::Subnet", "VpcId", "AccountId", "the id of a VPC", "vpc-0123456789abcdef0"),
+        ("EC2::Subnet", "CidrBlock", "Partition", "a block such as", {"Fn::Select": [0, {"Fn::Cidr": ["10.0.0.0/16", 8, 8]}]}),
+        ("EFS::FileSystem", "AvailabilityZoneName", "Region", "a zone such as us-west-2a", {"Fn::Sub": "${AWS::Region}a"}),
+        ("SNS::Topic", "KmsMasterKeyId", "URLSuffix", "the ARN of a key", "alias/own"),
+        ("SNS::Topic", "TopicName", "", "", {"Ref": "AWS::Region"}),
+        ("EC2::Subnet", "VpcId", "", "", {"Ref": "AWS::StackName"}),
+    ],
+)
+def test_a_property_takes_what_a_pseudo_parameter_gives(kind: str, key: str, wrong: str, allowed: str, right: Any) -> None:
+    def found(value: Any) -> list[Finding]:
+        template = {"Resources": {"R": resource(f"AWS::{kind}", **{key: value})}}
+        return [one for one in findings(template) if one.path.endswith(key)]
+
+    assert found(right) == []
+    if wrong:
+        (finding,) = found({"Ref": f"AWS::{wrong}"})
+        assert finding.message.startswith(f"{key} is AWS::{wrong}, which gives a text such as")
+        assert allowed in finding.allowed
 
 
 @pytest.mark.parametrize(

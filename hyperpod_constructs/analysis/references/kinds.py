@@ -21,6 +21,7 @@ from hyperpod_constructs.analysis.references.forms import (
 )
 from hyperpod_constructs.analysis.references.places import Misreference, Path, calls, once
 from hyperpod_constructs.analysis.references.pseudo_parameters import wrong_pseudo_parameters
+from hyperpod_constructs.analysis.references.unfit_values import unfit_values
 from hyperpod_constructs.analysis.schema.violation import quoted
 from hyperpod_constructs.facts.property_schemas import attributes, property_schema
 from hyperpod_constructs.facts.reference_kinds import BY_NAME, ReferenceKind, gives_a_kind, kind_in_text, kind_of
@@ -83,7 +84,7 @@ def _wrong_kinds(model: Model) -> Iterator[Misreference]:
                 yield from _of_text(resource, path, leaf)
                 texts.append((resource, path, leaf))
     yield from _in_buckets(texts)
-    yield from once(one for call in calls(model) for one in wrong_pseudo_parameters(call))
+    yield from once(one for call in calls(model) for one in (*wrong_pseudo_parameters(call),) or unfit_values(call))
 
 
 def _in_buckets(leaves: Iterable[tuple[Resource, Path, Text]]) -> Iterator[Misreference]:
