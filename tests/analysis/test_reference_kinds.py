@@ -185,3 +185,29 @@ def test_texts_are_arns_where_arns_are_taken_and_nowhere_else(kind: str, propert
     things = "Vpc: {Type: AWS::EC2::VPC}, Data: {Type: AWS::RDS::DBCluster},"
     found = wrong_kinds(model_of(f"{{Resources: {{{things} User: {{Type: {kind}, Properties: {{{properties}}}}}}}}}"))
     assert [one.message.startswith(message or "?") for one in found] == ([] if message is None else [True])
+
+
+NAMED = """
+    Plan: {Type: AWS::Backup::BackupPlan, Properties: {BackupPlan: {BackupPlanName: homes, BackupPlanRule: []}}},
+    Studio: {Type: AWS::SageMaker::Domain, Properties: {DomainName: homes}},
+    Net: {Type: AWS::EC2::VPC, Properties: {Tags: [{Key: Team, Value: homes}, {Key: Name, Value: main}]}},
+    Password: {Type: AWS::SecretsManager::Secret, Properties: {Name: homes}},
+    Cache: {Type: AWS::ElastiCache::ReplicationGroup, Properties: {ReplicationGroupId: homes}},"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "text", "named"),
+    [
+        ("AWS::Backup::BackupSelection", "BackupPlanId", "homes", "Plan"),
+        ("AWS::Backup::BackupSelection", "BackupPlanId", "8f81f553-3a74-4a3f-b93d-b3360dc80c50", ""),
+        ("AWS::SageMaker::UserProfile", "DomainId", "homes", "Studio"),
+        ("AWS::EC2::Subnet", "VpcId", "main", "Net"),
+        ("AWS::EC2::Subnet", "VpcId", "homes", ""),
+        ("AWS::SecretsManager::ResourcePolicy", "SecretId", "homes", ""),
+        ("AWS::ElastiCache::Snapshot", "ReplicationGroupId", "homes", ""),
+    ],
+)
+def test_a_name_is_no_id(kind: str, key: str, text: str, named: str) -> None:
+    model = model_of(f"{{Resources: {{{NAMED} A: {{Type: '{kind}', Properties: {{{key}: '{text}'}}}}}}}}")
+    found = [one.message for one in wrong_kinds(model)]
+    assert found == ([f"{key} is {text!r}, the name of {named}, and not its id"] if named else [])

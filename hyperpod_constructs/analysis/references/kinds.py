@@ -19,6 +19,7 @@ from hyperpod_constructs.analysis.references.forms import (
     takes_text_of_arn,
     type_named,
 )
+from hyperpod_constructs.analysis.references.names_for_ids import name_for_id
 from hyperpod_constructs.analysis.references.places import Misreference, Path, calls, once
 from hyperpod_constructs.analysis.references.pseudo_parameters import wrong_pseudo_parameters
 from hyperpod_constructs.analysis.references.unfit_values import unfit_values
@@ -80,6 +81,8 @@ def _wrong_kinds(model: Model) -> Iterator[Misreference]:
         for path, leaf in () if custom or resource.type == NESTED_STACK else leaves:
             if isinstance(leaf, str | Text):
                 yield from _of_arn(resource, path, leaf)
+            if isinstance(leaf, str):
+                yield from name_for_id(resource, path, leaf)
             if isinstance(leaf, Text) and leaf.references:
                 yield from _of_text(resource, path, leaf)
                 texts.append((resource, path, leaf))
