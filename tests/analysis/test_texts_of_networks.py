@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from hyperpod_constructs.analysis.texts.networks import WHOLES
+from tests.rules.catalogue.templates import findings
 from tests.templates.models import by_id, model_of
 from tests.work import calls
 
@@ -158,3 +161,18 @@ def test_a_zone_has_no_name_of_an_endpoint(name: str, vpc: str, private: str, me
     door = f"Door: {{Type: AWS::EC2::VPCEndpoint, Properties: {{VpcId: !Ref Vpc, {service}, PrivateDnsEnabled: {private}}}}},"
     found = said(f"Type: AWS::Route53::HostedZone, Properties: {{Name: {name}, VPCs: [{{VPCId: !Ref {vpc}}}]}}", door)
     assert found == (["Name: Door has this name in the VPC already, by its private DNS"] if meets else [])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "com.amazonaws.vpce.us-west-2.vpce-svc-0123456789abcdef0",
+        "com.amazonaws.s3-global.accesspoint",
+        {"Fn::Sub": "com.amazonaws.${Service}.us-west-2"},
+        {"Fn::Sub": "com.amazonaws.${AWS::Region}.ecr.dkr"},
+    ],
+)
+def test_names_of_endpoints_that_may_be_right(name: Any) -> None:
+    endpoint = {"Type": "AWS::EC2::VPCEndpoint", "Properties": {"ServiceName": name, "VpcId": "vpc-0123456789abcdef0"}}
+    template = {"Parameters": {"Service": {"Type": "String"}}, "Resources": {"E": endpoint}}
+    assert findings(template, rules="HP-TXT") == []

@@ -186,6 +186,11 @@ def _service(value: Value) -> Slips:
     if not text or text.startswith(HOLE):
         return
     match = re.fullmatch(rf"(?:cn\.)?com\.amazonaws\.([a-z]{{2}}(?:-[a-z]+)+-\d|{HOLE})\.(.+)", text)
+    turned = _TURNED.fullmatch(text)
+    if match is None and turned is not None and turned[2] in text_words.ENDPOINT_SERVICES:
+        allowed = f"{turned[1]}.{turned[3]}.{turned[2]}".replace(HOLE, "${?}")
+        yield Slip(f"in {quoted(value)} the service comes before the region", allowed, found=value)
+        return
     if match is None:
         if not text.startswith(_PREFIXES) and HOLE not in text[:14]:
             yield Slip(f"no service is named {quoted(value)}", "com.amazonaws.REGION.SERVICE", found=value)
@@ -232,6 +237,8 @@ def _of_family(service: str) -> str | None:
     return None if is_kind_of else next(iter(get_close_matches(service, family, n=1, cutoff=0)), None)
 
 
+_TURNED = re.compile(rf"((?:cn\.)?com\.amazonaws)\.([a-z0-9.-]+)\.([a-z]{{2}}(?:-[a-z]+)+-\d|{HOLE})")
+"""A name with its service before its region."""
 _PREFIXES = ("com.amazonaws.", "cn.com.amazonaws.", "aws.", "eu.", "vpce", "amazonaws.")
 
 
