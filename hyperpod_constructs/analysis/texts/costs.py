@@ -18,7 +18,7 @@ from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_float, as_str
 
 BUDGET, _LIST = "AWS::Budgets::Budget", "NotificationsWithSubscribers"
-_MOST_MAILS = 10
+_MOST_MAILS, _HUNDRED = 10, 100.0
 _MOST_PERCENT, _LEAST_PART = 1000.0, 1000.0
 """A percentage above the first is an amount, and an amount below such a part of the budget is a percentage."""
 
@@ -37,7 +37,7 @@ def notifications(budget: Resource) -> Slips:
         seen.add(what)
         if daily and kind == "FORECASTED":
             yield Slip("a daily budget has no forecasts", "ACTUAL", (_LIST, index, "Notification", "NotificationType"), kind)
-        for slip in _limit(budget, notification):
+        for slip in (*_limit(budget, notification), *_fraction(budget, notification)):
             yield slip.below(_LIST, index, "Notification")
         for slip in _subscribers(mapping(one)):
             yield slip.below(_LIST, index, "Subscribers")
@@ -67,6 +67,34 @@ def _limit(budget: Resource, notification: Mapping[str, Value]) -> Slips:
     elif kind == "ABSOLUTE_VALUE" and whole is not None and threshold <= whole / _LEAST_PART and threshold <= _MOST_PERCENT:
         message = f"the notification comes above {threshold:g} of {whole:g}"
         yield Slip(message, "an amount, or ThresholdType: PERCENTAGE", ("ThresholdType",), kind)
+
+
+def _fraction(budget: Resource, notification: Mapping[str, Value]) -> Slips:
+    """A part of one where a percentage is meant: no notification of the budget has a percentage above one.
+
+    One that comes with the first dollar may be meant.
+    """
+    threshold, most = _percentage(notification), _highest_percentage(budget)
+    whole = as_float(budget.get("Budget", "BudgetLimit", "Amount"))
+    little = whole is not None and threshold is not None and whole * threshold / _HUNDRED <= 1.0
+    if threshold is None or most is None or threshold <= 0 or most > 1.0 or little:
+        return
+    if known(budget.get("Budget", "BudgetType")) in ("COST", "USAGE"):
+        message = f"the threshold is in percent: the notification comes above {threshold:g} percent of the budget"
+        yield Slip(message, f"a percentage such as {threshold * _HUNDRED:g}", ("Threshold",), threshold, dead=True)
+
+
+def _highest_percentage(budget: Resource) -> float | None:
+    """The highest threshold of a budget in percent; `None` if one is not known, or there is none."""
+    notifications = [mapping(mapping(one).get("Notification", ABSENT)) for _, one in entries(budget.get(_LIST))]
+    relative = [one for one in notifications if known(one.get("ThresholdType", "PERCENTAGE")) != "ABSOLUTE_VALUE"]
+    found = [_percentage(one) for one in relative]
+    return None if None in found else max((one for one in found if one is not None), default=None)
+
+
+def _percentage(notification: Mapping[str, Value]) -> float | None:
+    is_relative = known(notification.get("ThresholdType", "PERCENTAGE")) == "PERCENTAGE"
+    return as_float(notification.get("Threshold", ABSENT)) if is_relative else None
 
 
 def _subscribers(notification: Mapping[str, Value]) -> Slips:

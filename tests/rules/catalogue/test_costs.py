@@ -14,7 +14,7 @@ TOPIC = "arn:aws:sns:us-east-1:123456789012:costs"
 MAIL = {"SubscriptionType": "EMAIL", "Address": "a@example.org"}
 
 
-def notification(kind: str, threshold: int, **more: Any) -> dict[str, Any]:
+def notification(kind: str, threshold: float, **more: Any) -> dict[str, Any]:
     given = {"NotificationType": kind, "ComparisonOperator": "GREATER_THAN", "Threshold": threshold, **more}
     return {"Notification": given, "Subscribers": [MAIL, {"SubscriptionType": "SNS", "Address": TOPIC}]}
 
@@ -65,3 +65,27 @@ def test_fails_mistake(path: str, value: Any, message: str) -> None:
     (found,) = findings(edited(BASE, {path: value}))
     assert found.resource == path.partition("/")[0]
     assert message in found.message
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "amount", "kind", "is_named"),
+    [
+        ([1], 400000, "COST", True),
+        ([1], {"Ref": "Limit"}, "COST", True),
+        ([0.8], 5000, "USAGE", True),
+        ([0.5, 0.9], 5000, "COST", True),
+        ([1, 80], 5000, "COST", False),
+        ([1], 1, "COST", False),
+        ([1], 5000, "RI_UTILIZATION", False),
+        ([5], 5000, "COST", False),
+    ],
+)
+def test_a_threshold_in_percent_is_no_part_of_one(thresholds: list[float], amount: Any, kind: str, is_named: bool) -> None:
+    changes = {
+        SENT: [notification("ACTUAL", one) for one in thresholds],
+        "Cost/Budget/BudgetLimit/Amount": amount,
+        "Cost/Budget/BudgetType": kind,
+    }
+    template = {**edited(BASE, changes), "Parameters": {"Limit": {"Type": "Number"}}}
+    found = [one for one in findings(template, rules="HP-TXT") if "the threshold is in percent" in one.message]
+    assert bool(found) is is_named
