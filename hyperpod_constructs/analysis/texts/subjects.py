@@ -66,6 +66,7 @@ MODULES: Mapping[str, Topic] = {
     "data_services": Topic.COMPANION,
     "databases": Topic.COMPANION,
     "delivery": Topic.DELIVERY,
+    "disk_alarms": Topic.ALARM,
     "dns": Topic.NAME,
     "documents": Topic.DOCUMENT,
     "endpoints": Topic.NAME,
@@ -248,6 +249,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::SNS::Topic": "",
         "AWS::SQS::Queue": "",
     },
+    "disk_alarms": {"AWS::CloudWatch::Alarm": "Threshold"},
     "event_targets": {"AWS::Events::Rule": "", "AWS::Scheduler::Schedule": ""},
     "dns": {"AWS::EC2::VPCEndpoint": "ServiceName", "AWS::Route53::RecordSet": "", "AWS::Route53::RecordSetGroup": "RecordSets"},
     "documents": {

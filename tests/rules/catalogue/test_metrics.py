@@ -319,6 +319,34 @@ def test_levels_are_not_added_up(metric: str, statistic: str, period: int, place
     assert [one.path.rpartition("/")[2] for one in found if "adds up" in one.message] == ([place] if place else [])
 
 
+TIB = 2**40
+
+
+@pytest.mark.parametrize(
+    ("metric", "statistic", "limit", "store", "says"),
+    [
+        ("FreeDataStorageCapacity", "Minimum", TIB, {}, "while much of the file system is free"),
+        ("FreeDataStorageCapacity", "Average", TIB, {"StorageType": "SSD"}, "while much of the file system is free"),
+        ("FreeDataStorageCapacity", "Minimum", TIB / 10, {}, ""),
+        ("FreeDataStorageCapacity", "Sum", TIB, {}, ""),
+        ("FreeDataStorageCapacity", "Minimum", TIB, {"StorageCapacity": 2400}, ""),
+        ("FreeDataStorageCapacity", "Minimum", TIB, {"StorageCapacity": {"Ref": "AWS::StackName"}}, ""),
+        ("FreeDataStorageCapacity", "Minimum", TIB, {"LustreConfiguration": {"EfaEnabled": {"Ref": "AWS::StackName"}}}, ""),
+        ("LogicalDiskUsage", "Maximum", 7 * TIB, {}, "never rings"),
+        ("LogicalDiskUsage", "Maximum", TIB, {}, ""),
+    ],
+)
+def test_a_limit_for_the_file_system_is_for_the_sum_of_its_disks(
+    metric: str, statistic: str, limit: float, store: dict[str, Any], says: str
+) -> None:
+    lustre = {"StorageCapacity": 9600, "LustreConfiguration": {"DeploymentType": "SCRATCH_2"}, **store}
+    made = alarm("AWS/FSx", metric, [NAMED], 60)
+    made["Properties"].update({"Statistic": statistic, "Threshold": limit})
+    resources = {"Lustre": resource("AWS::FSx::FileSystem", FileSystemType="LUSTRE", **lustre), "Alarm": made}
+    found = [one for one in findings({"Resources": resources}, rules="HP-TXT-011") if "is a value of one disk" in one.message]
+    assert [says in one.message for one in found] == ([True] if says else [])
+
+
 @pytest.mark.parametrize(
     ("kind", "shown", "message"),
     [
