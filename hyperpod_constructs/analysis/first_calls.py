@@ -61,15 +61,19 @@ def _property(resource: Resource) -> str:
 
 
 def _programs(caller: Resource) -> Iterator[Resource]:
-    """The function of a resource, the functions and state machines that this one names in turn, and the builds that they start."""
+    """The function of a resource, the functions and state machines that this one names in turn, and the builds that they start.
+
+    A custom resource can name the build itself, among the properties that its function gets.
+    """
     waiting, seen = list(references(caller.get(_property(caller)))), set[Resource]()
+    handed = [one for one in references(caller.get()) if one.type == PROJECT] if caller.type.startswith(_CUSTOM) else []
     while waiting:
         current = waiting.pop()
         if current not in seen and current.type in _ROLES:
             seen.add(current)
             yield current
             found = references(tuple(current.get(key) for key in ("Environment", "DefinitionString", "DefinitionSubstitutions")))
-            waiting += (one for one in found if one.type != PROJECT or _starts_builds(current))
+            waiting += (one for one in (*found, *handed) if one.type != PROJECT or _starts_builds(current))
 
 
 def _starts_builds(program: Resource) -> bool:

@@ -15,10 +15,11 @@ from hyperpod_constructs.analysis.cli_calls import Line, lines_of
 from hyperpod_constructs.analysis.cluster_builds import ClusterBuild, cluster_builds
 from hyperpod_constructs.analysis.schema.violation import listed, nearest
 from hyperpod_constructs.analysis.shell import Run
-from hyperpod_constructs.analysis.shell_words import plain
+from hyperpod_constructs.analysis.shell_words import Command, plain
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.addons import namespaces
 from hyperpod_constructs.facts.builds import STARTERS
+from hyperpod_constructs.facts.chart import PATH, REPOSITORY
 from hyperpod_constructs.facts.cli import CHANGING, HELM_FLAGS, INSTALLING
 from hyperpod_constructs.facts.kubernetes import OWN_NAMESPACES
 from hyperpod_constructs.facts.texts import Language
@@ -36,6 +37,8 @@ _OWN_CLUSTERS = ("eksctl", "k3d", "k3s", "kind", "minikube", "terraform")
 """Programs that make a cluster, and settings for it."""
 _FETCHING = ("cd", "cp", "curl", "git", "mkdir", "mv", "pushd", "tar", "unzip", "wget")
 """Programs by which a folder may be a chart."""
+_ARRANGING = ("cd", "cp", "ln", "mkdir", "mv", "popd", "pushd", "rsync", "tar", "unzip")
+"""Programs by which a path is no longer that of the repository."""
 _DEPENDENCIES = ("dep", "dependencies", "dependency")
 
 
@@ -52,6 +55,7 @@ def build(project: Resource) -> Slips:
 def _slips(project: Resource, found: Run, works: ClusterBuild | None, lines: list[Line]) -> Slips:
     yield from _without_settings(found)
     for line in lines:
+        yield from _of_place(found, line)
         yield from _of_release(project, found, works, line)
         yield from _of_namespace(found, works, line)
         yield from _of_chart(found, line)
@@ -121,6 +125,29 @@ def _of_namespace(found: Run, works: ClusterBuild | None, line: Line) -> Slips:
     if not (made or before or own or works.eks.manifests):
         says = f"helm {line.word(0)} {line.word(1)} is for the namespace {name}, which nothing makes"
         yield Slip(says, f"--create-namespace, or one of {listed(OWN_NAMESPACES)}", _PATH, dead=True)
+
+
+def _of_place(found: Run, line: Line) -> Slips:
+    """HyperPod's chart in the folder of its repository, where the build only fetches the repository and goes nowhere."""
+    chart = line.word(2).removeprefix("./").rstrip("/")
+    folders = [folder for one in found.commands if (folder := _fetched(one)) is not None]
+    goes = any(one.name in _ARRANGING for one in found.commands)
+    if len(folders) != 1 or goes or not chart.lower().endswith(_CHART) or not chart.startswith(f"{folders[0]}/"):
+        return
+    inner = chart.removeprefix(f"{folders[0]}/")
+    if inner != PATH:
+        says = f"helm {line.word(0)} takes {inner} of {REPOSITORY}, which is not there"
+        yield Slip(says, f"{folders[0]}/{PATH}", _PATH, dead=True)
+
+
+def _fetched(command: Command) -> str | None:
+    """The folder into which a command fetches the repository of HyperPod's chart, if that is known."""
+    words = [plain(one) for one in command.arguments]
+    places = [index for index, one in enumerate(words) if one.removesuffix("/").removesuffix(".git") == REPOSITORY]
+    if command.name != "git" or not places or "clone" not in words:
+        return None
+    behind = words[places[0] + 1 :]
+    return REPOSITORY.rpartition("/")[2] if not behind else behind[0].removeprefix("./").rstrip("/") if len(behind) == 1 else None
 
 
 def _of_chart(found: Run, line: Line) -> Slips:

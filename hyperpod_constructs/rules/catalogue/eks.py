@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 
+from hyperpod_constructs.analysis.chart_installers import chart_installers
 from hyperpod_constructs.analysis.clusters import Cluster, Group, clusters, given, groups
 from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.kubernetes import EksCluster, Misnamed, eks_clusters, joined, named_elsewhere
@@ -177,7 +178,7 @@ def file_systems_are_volumes(group: Group) -> Iterator[Hit]:
     because=ORDER,
 )
 def the_chart_comes_first(cluster: Cluster, eks: EksCluster) -> Iterator[str]:
-    for chart in eks.hyperpod_charts:
+    for chart in chart_installers(eks):
         if not awaits(cluster.resource, chart) and not awaits(chart, cluster.resource):
             yield f"the cluster does not await {chart.logical_id}, which installs HyperPod's chart"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.rules.catalogue.cases import edited
+from tests.rules.catalogue.cases import REMOVED, edited
 from tests.rules.catalogue.templates import Template, findings
 from tests.rules.catalogue.test_calls import role
 from tests.rules.catalogue.test_deliveries import KEPT, att
@@ -397,6 +397,36 @@ def test_fails_when_a_build_starts_before_its_access_or_its_policy() -> None:
     assert "does not await Late" in message
 
 
+HANDED = {
+    "Starter/Code/ZipFile": STARTER.replace('os.environ["PROJECT"]', 'event["ResourceProperties"]["Project"]'),
+    "Starter/Environment": REMOVED,
+    "Install/Project": {"Ref": "Build"},
+}
+
+
+def test_a_custom_resource_can_name_the_build_that_its_function_starts() -> None:
+    assert said(edited(IN_CLUSTER, HANDED), "HP-DEP-002") == []
+    (message,) = said(edited(IN_CLUSTER, {**HANDED, "Install/.DependsOn": ["FromTools", *WAYS]}), "HP-DEP-002")
+    assert "does not await Access, the access of its function or its build" in message
+
+
+JOINED = {"Type": "AWS::SageMaker::Cluster", "Properties": {"Orchestrator": {"Eks": {"ClusterArn": att("Control", "Arn")}}}}
+
+
+@pytest.mark.parametrize("changes", [{}, HANDED])
+def test_a_cluster_awaits_the_build_that_installs_its_chart(changes: dict[str, Any]) -> None:
+    template = edited(IN_CLUSTER, {**changes, "Nodes": JOINED})
+    assert len(said(template, "HP-EKS-008")) == 1
+    assert said(edited(template, {"Nodes/.DependsOn": ["Install"]}), "HP-EKS-008") == []
+    assert said(edited(template, {TEXT: WORKS}), "HP-EKS-008") == []
+
+
+def test_of_two_resources_with_one_function_the_one_that_names_the_build_installs_the_chart() -> None:
+    template = edited(IN_CLUSTER, {"Nodes": JOINED, "Other": IN_CLUSTER["Resources"]["Install"]})
+    assert said(template, "HP-EKS-008") == []
+    assert len(said(edited(template, HANDED), "HP-EKS-008")) == 1
+
+
 def test_passes_when_what_a_stack_calls_starts_no_build() -> None:
     calls = "Starter/Code/ZipFile"
     template = edited(
@@ -422,6 +452,11 @@ QUEUE = "helm upgrade --install queue oci://registry.k8s.io/kueue/charts/kueue"
         (commands("helm install queue oci://registry.k8s.io/kueue"), "helm install queue fails when the build runs again"),
         (commands("helm upgrade queue oci://registry.k8s.io/kueue"), "helm upgrade queue fails in the first build"),
         (commands(CLONE, PARTS), "HyperPodHelmChart lacks the charts that it needs"),
+        (commands(CLONE, FETCH, PARTS.replace("helm_chart/", "")), "takes HyperPodHelmChart of https://github.com/aws/"),
+        (
+            commands(CLONE, FETCH, PARTS.replace("helm_chart", "charts")),
+            "takes charts/HyperPodHelmChart of https://github.com/aws/",
+        ),
         (commands(f"{QUEUE} -n queues"), "for the namespace queues, which nothing makes"),
         (commands("SPACE=queues", f"{QUEUE} --namespace=$SPACE --wait"), "for the namespace queues, which nothing makes"),
         (SPEC + f"      - {QUEUE}\n", "helm upgrade runs before aws eks update-kubeconfig"),
@@ -451,6 +486,10 @@ def test_fails_when_a_chart_is_of_a_repository_that_no_command_adds() -> None:
     "text",
     [
         commands(CLONE, FETCH, PARTS),
+        commands(CLONE, FETCH, PARTS.replace("cli/", "./cli/")),
+        commands(CLONE, FETCH, "cd cli/helm_chart", PARTS.replace("cli/helm_chart/", "./")),
+        commands(CLONE, FETCH, "cp -r cli/helm_chart cli/charts", PARTS.replace("helm_chart", "charts")),
+        commands(CLONE.replace("/aws/", "/own/"), FETCH, PARTS.replace("helm_chart/", "")),
         commands(CLONE, f"{PARTS} --dependency-update"),
         commands(f"{QUEUE} -n queues --create-namespace"),
         commands("kubectl create namespace queues", f"{QUEUE} -n queues"),
