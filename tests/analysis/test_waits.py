@@ -23,10 +23,13 @@ Resources:
     Properties: {{TimeoutInMinutes: 5}}
   Made:
     Type: Custom::Made
-    Properties: {{ServiceToken: !GetAtt F.Arn, ServiceTimeout: 300}}
+    Properties: {{ServiceToken: !GetAtt F.Arn, ServiceTimeout: 300, Project: !Ref Build}}
 """
 POLL = "while True:\n    time.sleep(5)"
 BUILD = f"import boto3, os\nboto3.client('codebuild').start_build(projectName=os.environ['PROJECT'])\n{POLL}"
+UNTIL = BUILD.replace("True", "context.get_remaining_time_in_millis() > 30000")
+AGAIN = f"{UNTIL}\nboto3.client('lambda').invoke(FunctionName='f')"
+HANDED = BUILD.replace("os.environ['PROJECT']", "event['ResourceProperties']['Project']")
 CONNECT = "try:\n    socket.create_connection(('a', 1), timeout=10)\nexcept {}:\n    lost = 1"
 WAITER = "boto3.client('eks').get_waiter('cluster_active').wait(name='a', WaiterConfig={'Delay': 30, 'MaxAttempts': 11})"
 
@@ -47,6 +50,8 @@ def said(body: str, settings: str, runtime: str = "python3.13") -> list[str]:
         (CONNECT.format("(ValueError, socket.timeout)"), "Timeout: 5", "waits for an answer 10 seconds"),
         (WAITER, "Timeout: 60", "waits up to 300 seconds, and the function runs for 60"),
         (BUILD, "Timeout: 60", "waits for a build of up to 300 seconds, and runs for 60"),
+        (UNTIL, "Timeout: 60", "waits for a build of up to 300 seconds, and runs for 60"),
+        (HANDED, "Timeout: 60", "waits for a build of up to 300 seconds, and runs for 60"),
         (POLL, "Timeout: 600", "waits for up to 600 seconds, and CloudFormation for 300 of them at Made"),
         ("time.sleep(5)", "Timeout: 6", None),
         ("for _ in range(30):\n    print()\n    time.sleep(10)", "Timeout: 300", None),
@@ -55,6 +60,9 @@ def said(body: str, settings: str, runtime: str = "python3.13") -> list[str]:
         (CONNECT.format("KeyError"), "Timeout: 5", None),
         (WAITER, "Timeout: 300", None),
         (BUILD, "Timeout: 300", None),
+        (UNTIL, "Timeout: 330", None),
+        (AGAIN, "Timeout: 60", None),
+        (HANDED, "Timeout: 300", None),
         (BUILD, "Timeout: !Ref Given", None),
         ("print()", "Timeout: 600", None),
     ],

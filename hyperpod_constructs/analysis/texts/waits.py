@@ -32,7 +32,7 @@ _DEFAULT, _MOST = 3, 900
 _LEFT = "get_remaining_time_in_millis"
 _TIMED_OUT = re.compile(r"OSError|IOError|Exception|URLError|(?i:timeout)|socket\.error")
 _IN_JAVASCRIPT = re.compile(r"\bsetTimeout\(\s*[\w.]+\s*,\s*(\d{1,9})\s*\)")
-_START, _ANSWER = "codebuild:StartBuild", "ResponseURL"
+_START, _INVOKE, _ANSWER = "codebuild:StartBuild", "lambda:InvokeFunction", "ResponseURL"
 _PATIENCE, _LONGEST = "ServiceTimeout", 3600
 """The property with the seconds that CloudFormation waits for an answer, and how long it waits by default."""
 _LEAST = 5
@@ -57,6 +57,8 @@ def waits(function: Resource) -> Slips:
     most = _DEFAULT if given is ABSENT else as_int(given)
     tree = tree_of(function)
     code = as_str(function.get("Code", "ZipFile")) or ""
+    if most is not None and _LEFT in code and tree is not None and _polls(tree) and not _goes_on(function):
+        yield from _build(function, most)
     if most is None or _LEFT in code:
         return
     found = [*_in_python(tree)] if tree is not None else [*_in_javascript(code)] if "setTimeout" in code else []
@@ -170,14 +172,28 @@ def _polls(tree: ast.Module) -> bool:
     return sleeps or any(isinstance(one, ast.Attribute) and one.attr == "get_waiter" for one in ast.walk(tree))
 
 
+def _goes_on(function: Resource) -> bool:
+    """Whether a function may call itself before its time is over."""
+    return any(call.operation.action == _INVOKE for call in calls_of(function))
+
+
 def _build(function: Resource, most: int) -> Slips:
     """A build for which a function waits, and that may take longer."""
     started = [call for call in calls_of(function) if call.operation.action == _START]
-    projects = [resource_of(call.parameters.get("projectname", ABSENT), PROJECT) for call in started]
+    named = [resource_of(call.parameters.get("projectname", ABSENT), PROJECT) for call in started]
+    projects = [*dict.fromkeys(_handed(function))] if named == [None] else named
     limits = [as_int(one.get("TimeoutInMinutes")) for one in projects if one is not None]
     if len(limits) == 1 and limits[0] is not None and limits[0] * 60 > most < _MOST:
         message = f"the function waits for a build of up to {limits[0] * 60:,} seconds, and runs for {most}"
         yield Slip(message, f"more than {limits[0] * 60:,} seconds", ("Timeout",), function.get("Timeout"), dead=True)
+
+
+def _handed(function: Resource) -> Iterator[Resource]:
+    """The builds that custom resources name to the function that starts them."""
+    made = set(made_by(function))
+    for caller, programs in called_first(function.template.model).items():
+        if caller in made:
+            yield from (one for one in programs if one.type == PROJECT)
 
 
 def _impatient(function: Resource, most: int) -> Slips:
