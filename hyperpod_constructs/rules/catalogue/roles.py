@@ -14,6 +14,7 @@ from hyperpod_constructs.analysis.needs import needs_of
 from hyperpod_constructs.analysis.node_roles import RoleUse, role_uses
 from hyperpod_constructs.analysis.policy_document import statements_of
 from hyperpod_constructs.analysis.powers import powers, reaches, shells
+from hyperpod_constructs.analysis.script_writers import script_writers
 from hyperpod_constructs.analysis.trust import Assumption, assumptions
 from hyperpod_constructs.rules.finding import Hit, Level, hit
 from hyperpod_constructs.rules.rule import ORDER, error, rule, warning
@@ -169,7 +170,8 @@ def programs_are_no_administrators(model: Model) -> Iterator[Hit]:
     source="https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html#grant-least-privilege",
 )
 def users_reach_single_resources(model: Model) -> Iterator[Hit]:
-    for one in reaches(model):
+    found = {(one.resource, one.path): one for one in (*script_writers(model), *reaches(model))}
+    for one in found.values():
         users = enumerated(user.logical_id for user in one.users)
         yield hit(one.resource, f"the role of {users} may {one.words}", *one.path)
     yield from (hit(one.resource, f"the role {one.role.logical_id} may {one.words}", *one.path) for one in shells(model))

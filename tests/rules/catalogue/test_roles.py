@@ -326,6 +326,41 @@ def test_people_open_shells_on_named_machines(statement: Template, words: str) -
     assert words in " ".join(found)
 
 
+DATA, SCRIPTS = {"Fn::Sub": "${Data.Arn}/*"}, {"Fn::Sub": "${Scripts.Arn}/*"}
+ONE_BUCKET = {"Fn::Sub": "${Scripts.Arn}/data/*"}
+UPLOADED = {"Type": "Custom::Files", "Properties": {"ServiceToken": "arn:aws:lambda:a:1:function:b", "Bucket": {"Ref": "Scripts"}}}
+
+
+@pytest.mark.parametrize("place", [{"Fn::Sub": "s3://${Scripts}/config"}, {"Fn::GetAtt": ["Files", "Uri"]}])
+@pytest.mark.parametrize(
+    ("statements", "place_of_mistake"),
+    [
+        ([allow("s3:PutObject", [DATA, SCRIPTS])], 0),
+        ([allow("s3:GetObject", SCRIPTS), allow("s3:*", DATA), allow("s3:Put*", SCRIPTS)], 2),
+        ([allow("s3:PutObject", DATA)], None),
+        ([allow("s3:PutObject", SCRIPTS)], None),
+        ([allow("s3:PutObject", [DATA, ONE_BUCKET])], None),
+        ([allow("s3:PutObject", DATA), allow("s3:PutObject", SCRIPTS, Condition={"Bool": {"aws:ViaAWSService": "true"}})], None),
+        ([allow("s3:GetObject", [DATA, SCRIPTS])], None),
+    ],
+)
+def test_pods_do_not_replace_the_scripts_of_nodes(place: Any, statements: list[Template], place_of_mistake: int | None) -> None:
+    own = [{"PolicyName": "own", "PolicyDocument": {"Version": "2012-10-17", "Statement": statements}}]
+    trust = {"Statement": [allow(["sts:AssumeRole", "sts:TagSession"], Principal={"Service": "pods.eks.amazonaws.com"})]}
+    group = {"InstanceGroupName": "a", "LifeCycleConfig": {"SourceS3Uri": place, "OnCreate": "a.sh"}}
+    resources = {
+        **{name: {"Type": "AWS::S3::Bucket"} for name in ("Data", "Scripts")},
+        "Files": UPLOADED,
+        "Role": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": trust, "Policies": own}},
+        "Trainer": {"Type": "AWS::EKS::PodIdentityAssociation", "Properties": {"RoleArn": ROLE_ARN}},
+        "Nodes": {"Type": "AWS::SageMaker::Cluster", "DependsOn": "Files", "Properties": {"InstanceGroups": [group]}},
+    }
+    found = [one for one in findings({"Resources": resources}) if one.rule == "HP-ROL-008"]
+    expected = [] if place_of_mistake is None else [f"Properties/Policies/0/PolicyDocument/Statement/{place_of_mistake}"]
+    assert [one.path for one in found] == expected
+    assert all("Trainer may replace the scripts that run as root on the nodes of Nodes" in one.message for one in found)
+
+
 @pytest.mark.parametrize(("actions", "rules"), [(["iam:PutRolePolicy"], []), (["iam:*"], ["HP-ROL-007"])])
 def test_a_function_may_change_roles_and_not_all_of_iam(actions: list[str], rules: list[str]) -> None:
     template = slurm()
