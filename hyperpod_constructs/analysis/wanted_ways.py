@@ -1,5 +1,7 @@
 """Ways that no service asks for and for which a network is made: out to the internet, and past gateway endpoints.
 
+A gateway endpoint is for somebody too: one on tables on which nobody is, was meant for the tables of the nodes.
+
 Nodes pull images of other registries and packages, and no template tells of that. The network does: a NAT gateway to which nothing
 leads, a route to an internet gateway, or another subnet of the same nodes that has the way.
 """
@@ -9,16 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.near_misses import given_away
-from hyperpod_constructs.analysis.networks import NAT, SUBNET, ExitKind, Subnet, exit_of, network_facts, service_of
+from hyperpod_constructs.analysis.networks import ENDPOINT, NAT, SUBNET, ExitKind, Subnet, exit_of, network_facts, service_of
 from hyperpod_constructs.analysis.placement import NodeGroup
 from hyperpod_constructs.analysis.traffic import INTERNET, Side, Traffic, group_lets
 from hyperpod_constructs.analysis.ways import TABLE, Hop, Way, to_the_internet
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, as_str
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, as_items, as_str
 
-_ROUTE = "AWS::EC2::Route"
+_ROUTE, _ASSOCIATION = "AWS::EC2::Route", "AWS::EC2::SubnetRouteTableAssociation"
+_NO_CALLERS = (_ASSOCIATION, NAT, "AWS::EC2::SubnetNetworkAclAssociation", "AWS::ElasticLoadBalancingV2::LoadBalancer")
+"""What names a subnet, and calls no service from it."""
 
 
 def wanted_ways(group: NodeGroup, source: Side) -> Iterator[tuple[str, Way]]:
@@ -34,6 +39,9 @@ def wanted_ways(group: NodeGroup, source: Side) -> Iterator[tuple[str, Way]]:
         if service is not None and subnet.lacks_gateway_endpoint(service) and endpoint not in subnet.gateway_endpoints:
             target = f"{service} past {endpoint.logical_id}"
             yield target, Way.of(source.name, target, Traffic(), [_missing(endpoint, subnet)])
+    for endpoint in _astray(subnet) if subnet.exit.kind is ExitKind.NAT else ():
+        target = f"{service_of(endpoint)} past {endpoint.logical_id}"
+        yield target, Way.of(source.name, target, Traffic(), [_at_nobodys(endpoint, subnet)])
 
 
 def _is_to_lead_out(subnet: Subnet, others: list[Subnet]) -> bool:
@@ -78,6 +86,44 @@ def _may_lead_anywhere(route: Resource) -> bool:
     """Whether a route leads to a NAT gateway that is not known."""
     nat = route.get("NatGatewayId")
     return nat is not ABSENT and as_str(nat) is None and resource_of(nat) is None
+
+
+def _astray(subnet: Subnet) -> Iterator[Resource]:
+    """The gateway endpoints of a subnet's VPC that nobody passes, for services that the subnet has no other one for."""
+    for endpoint in idle_endpoints(subnet.resource.template.model):
+        service = service_of(endpoint)
+        if resource_of(endpoint.get("VpcId")) is subnet.vpc and service is not None and subnet.lacks_gateway_endpoint(service):
+            yield endpoint
+
+
+def idle_endpoints(model: Model) -> tuple[Resource, ...]:
+    """The gateway endpoints on the tables of whose subnets surely nobody makes calls; computed once."""
+    return model.cached(idle_endpoints, lambda: tuple(_idle_endpoints(model)) if model.complete else ())
+
+
+def _idle_endpoints(model: Model) -> Iterator[Resource]:
+    gateways = [one for one in model.resources(ENDPOINT) if one.exists and one.get("VpcEndpointType") in ("Gateway", ABSENT)]
+    if not gateways or any(resource_of(one.get("SubnetId"), SUBNET) is None for one in model.resources(_ASSOCIATION)):
+        return
+    named = ((one, user) for user in model.resources() for one in {*references(user.get())})
+    users = grouped((one, user) for one, user in named if one.type in (SUBNET, TABLE))
+    given = {one for template in model.templates for value in given_away(template) for one in references(value)}
+    for endpoint in gateways:
+        tables = [resource_of(one, TABLE) for one in as_items(endpoint.get("RouteTableIds")) or (UNKNOWN,)]
+        links = [one for table in tables if table is not None for one in users.get(table, ()) if one.type == _ASSOCIATION]
+        subnets = [resource_of(link.get("SubnetId"), SUBNET) for link in links]
+        callers = (
+            user for subnet in subnets if subnet is not None for user in users.get(subnet, ()) if user.type not in _NO_CALLERS
+        )
+        if None not in tables and given.isdisjoint((*tables, *subnets)) and not any(callers):
+            yield endpoint
+
+
+def _at_nobodys(endpoint: Resource, subnet: Subnet) -> Hop:
+    """The hop at an endpoint that is on tables of subnets alone where nobody makes calls."""
+    tables = enumerated(one.logical_id for one in references(endpoint.get("RouteTableIds")))
+    says = f"is on {tables} alone, whose subnets have nobody who calls: what {subnet.resource.logical_id} sends does not pass it"
+    return Hop(endpoint, False, says, ("RouteTableIds",))
 
 
 def _missing(endpoint: Resource, subnet: Subnet) -> Hop:

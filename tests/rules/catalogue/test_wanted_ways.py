@@ -87,3 +87,35 @@ def in_two_subnets(**changes: Any) -> Template:
 def test_subnets_of_the_same_nodes_have_the_same_ways(changes: Template, places: list[tuple[str, str]]) -> None:
     """One that lacks both has one wrong table."""
     assert reached(changes, in_two_subnets()) == places
+
+
+BASTION = {
+    "Type": "AWS::EC2::Instance",
+    "Properties": {"ImageId": "ami-0123456789abcdef0", "InstanceType": "t3.micro", "SubnetId": {"Ref": "PublicSubnet"}},
+}
+
+
+def public_table() -> str:
+    """The table of the subnet with the NAT gateway."""
+    links = slurm()["Resources"].values()
+    found = [one["Properties"] for one in links if one["Type"] == "AWS::EC2::SubnetRouteTableAssociation"]
+    return next(str(one["RouteTableId"]["Ref"]) for one in found if one["SubnetId"] == {"Ref": "PublicSubnet"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "places"),
+    [
+        ({}, []),
+        ({"S3Endpoint/RouteTableIds": [{"Ref": public_table()}]}, [(USE, "S3Endpoint")]),
+        ({"S3Endpoint/RouteTableIds": [{"Ref": public_table()}], "Bastion": BASTION}, []),
+        ({"S3Endpoint/RouteTableIds": [{"Ref": public_table()}, "rtb-0123456789abcdef0"]}, []),
+        ({"S3Endpoint/RouteTableIds": [{"Ref": public_table()}], "S3Endpoint/VpcId": "vpc-0123456789abcdef0"}, []),
+    ],
+)
+def test_an_endpoint_is_on_the_tables_of_those_who_call(changes: Template, places: list[tuple[str, str]]) -> None:
+    assert [one for one in reached(changes, slurm()) if one[0] == USE] == places
+
+
+def test_an_endpoint_may_be_for_a_subnet_that_others_have() -> None:
+    template: Any = edited(slurm(), {"S3Endpoint/RouteTableIds": [{"Ref": public_table()}]})
+    assert reached({}, {**template, "Outputs": {"Subnet": {"Value": {"Ref": "PublicSubnet"}}}}) == []
