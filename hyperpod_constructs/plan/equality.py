@@ -219,7 +219,7 @@ def _is_open(canonical: Hashable) -> bool:
 
 
 def _names(place: Spelled) -> list[str]:
-    """The names in a spelling that only a deployment can resolve: parameters, imports, dynamic references."""
+    """The names in a spelling that only a deployment can resolve: parameters, imports, dynamic references, items of such lists."""
     found: list[str] = []
     for value in walk(place.raw):
         if isinstance(value, str):
@@ -232,5 +232,12 @@ def _names(place: Spelled) -> list[str]:
             if isinstance(template, str):
                 found += _VARIABLE.findall(template)
             found += [json.dumps(value) for function in _OPAQUE if function in value]
+            found += _place_in_list(value.get("Fn::Select"))
     known = None if place.template is None else place.template.environment
     return sorted(name for name in found if known is None or not isinstance(known.pseudo_parameter(name), str))
+
+
+def _place_in_list(selected: Raw) -> list[str]:
+    """The place that `Fn::Select` takes of a list which a function gives."""
+    by_function = isinstance(selected, list) and len(selected) == 2 and isinstance(selected[1], dict)
+    return [f"item {selected[0]}"] if by_function and isinstance(selected, list) and isinstance(selected[0], str | int) else []

@@ -57,6 +57,8 @@ NAME, REGION = {"Ref": "Name"}, {"Ref": "AWS::Region"}
             {"Fn::Join": ["", ["${a}", {"Fn::ImportValue": "b"}, {"Fn::Join": ["/", ["", REGION]]}]]},
             {"Fn::Sub": ["${!a}${Out}/${AWS::Region}", {"Out": {"Fn::ImportValue": "b"}}]},
         ),
+        ({"Fn::Select": [1, {"Fn::GetAZs": ""}]}, {"Fn::Select": ["1", {"Fn::GetAZs": ""}]}),
+        ({"Fn::Sub": "${AWS::Region}-a"}, {"Fn::Join": ["-", [{"Ref": "AWS::Region"}, {"Fn::Select": [0, ["a", "b"]]}]]}),
         (443, "443"),
         (True, "true"),
         ({"Fn::If": ["Never", "a", {"Ref": "AWS::NoValue"}]}, {"Ref": "AWS::NoValue"}),
@@ -83,6 +85,11 @@ def test_another_spelling_is_no_change(one: Any, other: Any) -> None:
         ({"Fn::ImportValue": "a"}, "a"),
         ({"Fn::ImportValue": {"Fn::Sub": "${AWS::Region}-a"}}, {"Fn::ImportValue": {"Fn::Join": ["", [REGION, "a"]]}}),
         ("{{resolve:ssm:a}}", "{{resolve:ssm:b}}"),
+        ({"Fn::Select": [0, {"Fn::GetAZs": ""}]}, {"Fn::Select": [2, {"Fn::GetAZs": ""}]}),
+        (
+            {"Fn::Sub": ["${A}-a", {"A": {"Fn::Select": [0, {"Fn::Split": ["-", REGION]}]}}]},
+            {"Fn::Sub": ["${A}-a", {"A": {"Fn::Select": [1, {"Fn::Split": ["-", REGION]}]}}]},
+        ),
     ],
 )
 def test_unknown_values_differ_by_their_parts(one: Any, other: Any) -> None:
