@@ -65,6 +65,11 @@ def _escalates(facts: RoleFacts, statement: Statement, action: str) -> bool:
     return open_ and statement.speaks_of(action) is True
 
 
+def administers(facts: RoleFacts, statement: Statement) -> bool:
+    """Whether a statement of a role surely allows one of the actions by which it gives itself every permission."""
+    return any(_escalates(facts, statement, action) for action in ESCALATING)
+
+
 def reaches(model: Model) -> Iterator[Power]:
     """The policies by which users of nodes and pods reach all secrets, buckets, keys, roles or clusters of the account."""
     given = (one for one in assumptions(model) if one.user.type in GIVERS and one.asked.service in PROGRAMS)
@@ -98,8 +103,7 @@ def _reaches_of(facts: RoleFacts, users: tuple[Resource, ...]) -> Iterator[Power
             yield Power(facts.role, ("ManagedPolicyArns", index), facts.role, users, f"{enumerated(words)}: {name} allows it")
     for policy in facts.policies:
         for index, statement in enumerate(policy.statements):
-            administers = any(_escalates(facts, statement, action) for action in ESCALATING)
-            words = [] if administers else _whole(facts, [statement])
+            words = [] if administers(facts, statement) else _whole(facts, [statement])
             if words:
                 path = (*policy.path, "Statement", index)
                 yield Power(policy.resource, path, facts.role, users, f"{enumerated(words)}: the statement allows it")

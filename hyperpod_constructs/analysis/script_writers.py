@@ -15,7 +15,7 @@ from hyperpod_constructs.analysis.arns import s3_uri_arns
 from hyperpod_constructs.analysis.clusters import Cluster, clusters
 from hyperpod_constructs.analysis.iam import RoleFacts, role_facts
 from hyperpod_constructs.analysis.policy_document import Call
-from hyperpod_constructs.analysis.powers import Power
+from hyperpod_constructs.analysis.powers import Power, administers
 from hyperpod_constructs.analysis.refusals import refusal
 from hyperpod_constructs.analysis.trust import assumptions
 from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL
@@ -40,7 +40,7 @@ def _of_role(facts: RoleFacts, users: tuple[Resource, ...], places: list[tuple[R
     for policy in facts.policies:
         for index, statement in enumerate(policy.statements):
             found = [cluster for cluster, call in open_ if statement.effect == "Allow" and statement.applies(call)]
-            if found:
+            if found and not administers(facts, statement):
                 words = f"replace the scripts that run as root on the nodes of {found[0].logical_id}: the statement allows it"
                 yield Power(policy.resource, (*policy.path, "Statement", index), facts.role, users, words)
 

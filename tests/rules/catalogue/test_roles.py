@@ -342,6 +342,7 @@ UPLOADED = {"Type": "Custom::Files", "Properties": {"ServiceToken": "arn:aws:lam
         ([allow("s3:PutObject", [DATA, ONE_BUCKET])], None),
         ([allow("s3:PutObject", DATA), allow("s3:PutObject", SCRIPTS, Condition={"Bool": {"aws:ViaAWSService": "true"}})], None),
         ([allow("s3:GetObject", [DATA, SCRIPTS])], None),
+        ([allow("*")], None),
     ],
 )
 def test_pods_do_not_replace_the_scripts_of_nodes(place: Any, statements: list[Template], place_of_mistake: int | None) -> None:
