@@ -105,8 +105,8 @@ def _task(facts: RoleCall, role: Resource, arn: Value, place: End, target: End) 
 
 def _context(actions: tuple[str, ...], place: End, target: End) -> Context:
     """The service that gets a role, or an interface."""
-    key, given = {(PASS_ROLE,): (PASSED_TO, target), (AUTHORIZE,): (AUTHORIZED, place)}.get(actions, ("", None))
-    service = None if given is None else given_to(given)
+    key, given = (PASSED_TO, target) if actions == (PASS_ROLE,) else (AUTHORIZED, place)
+    service = given_to(given) if actions in ((PASS_ROLE,), (AUTHORIZE,)) else None
     return {} if service is None else {key: service}
 
 
