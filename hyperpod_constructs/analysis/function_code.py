@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from hyperpod_constructs.analysis.code_runs.runs import Code, Run, runs
+from hyperpod_constructs.analysis.code_runs.runs import MOST_STEPS, Code, Run, runs
 from hyperpod_constructs.analysis.code_runs.service_calls import CodeCall
 from hyperpod_constructs.analysis.code_runs.things import thing_of
 from hyperpod_constructs.analysis.code_runs.way import Around
@@ -15,7 +15,8 @@ from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import Part, Text, Value, as_str, parts_of
 
 FUNCTION = "AWS::Lambda::Function"
-_LONGEST = 1 << 16
+_LONGEST, _MOST_STEPS = 1 << 16, 500_000
+"""The longest code of a function, and how many steps the functions of a model are followed together."""
 _HOLE = "_hole_{}_"
 
 
@@ -53,7 +54,11 @@ def _runs_of(function: Resource) -> Iterator[Run]:
         return
     direct, behind = made_by(function), made_behind(function, ON_EVENT, IS_COMPLETE)
     handler = (as_str(function.get("Handler")) or "").rpartition(".")[2]
-    yield from runs(Code(tree, _around(function)), handler, direct or behind, framework=not direct)
+    left = function.template.model.cached(Code, lambda: [_MOST_STEPS])
+    code = Code(tree, _around(function), min(left[0], MOST_STEPS))
+    left[0] -= min(left[0], MOST_STEPS)
+    yield from runs(code, handler, direct or behind, framework=not direct)
+    left[0] += max(code.steps_left, 0)
 
 
 def _around(function: Resource) -> Around:

@@ -160,3 +160,13 @@ def test_functions_that_call_each_other_end() -> None:
     of = model(json.dumps(code), CUSTOM)
     assert [shown(one) for one in returned(of)] == ["${?}"]
     assert not run(of, "Create").is_whole
+
+
+def test_many_functions_have_one_bound_together() -> None:
+    turns = "".join(f"{' ' * depth}for {name} in given:\n" for depth, name in enumerate("abc", 1))
+    code = json.dumps(f"given = [{', '.join('0' * 100)}]\ndef handler(event, context):\n{turns}    context.x(a, b, c)\n")
+    function = (
+        f"{{Type: AWS::Lambda::Function, Properties: {{Runtime: python3.13, Handler: index.handler, Code: {{ZipFile: {code}}}}}}}"
+    )
+    of = model_of(f"{{Resources: {{{', '.join(f'F{n}: {function}' for n in range(100))}}}}}")
+    assert calls(lambda: [runs_of(by_id(of, f"F{n}")) for n in range(20)]) < 10_000_000

@@ -23,7 +23,7 @@ from hyperpod_constructs.templates.values import UNKNOWN
 
 CREATE, UPDATE, DELETE = "Create", "Update", "Delete"
 _EVENT = "event"
-_STEPS, _MOST_RESOURCES = 200_000, 20
+MOST_STEPS, _MOST_RESOURCES = 50_000, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +129,19 @@ class Code:
     """The code of a function, and how far it was followed.
 
     :param around: what it finds where it runs.
+    :param steps: how many steps it is followed at most.
     """
 
-    def __init__(self, tree: ast.Module, around: Around) -> None:
+    def __init__(self, tree: ast.Module, around: Around, steps: int = MOST_STEPS) -> None:
         self._tree = tree
         self._around = around
-        self._budget = Budget(_STEPS)
+        self._budget = Budget(steps)
         self._entered: set[int] = set()
+
+    @property
+    def steps_left(self) -> int:
+        """How many steps it may still be followed."""
+        return self._budget.steps
 
     def handler(self, name: str) -> _Definition | None:
         """The function of the code that gets the events, if nothing wraps it."""
