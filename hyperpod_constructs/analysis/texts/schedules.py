@@ -24,6 +24,12 @@ from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_str
 
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+_LENGTHS = {
+    text: length
+    for number, (name, length) in enumerate(zip(_MONTHS, (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31), strict=True), 1)
+    for text in (name, str(number), f"{number:02}")
+}
+"""The most days of each month, by its name and its number."""
 _DAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 _LONGEST = 256
 
@@ -115,6 +121,7 @@ class Schedule:
         else:
             yield from _by_fields(fields, _AWS)
             yield from _days(fields[2], fields[4])
+            yield from _dates(fields[2], fields[3])
 
     def _rate(self, text: str) -> Slips:
         if HOLE in text:
@@ -166,6 +173,15 @@ def _days(date: str, day: str) -> Slips:
         yield Slip(message, "'?' in exactly one of the two, such as cron(0 8 ? * MON-FRI *) or cron(0 8 1 * ? *)")
 
 
+def _dates(date: str, month: str) -> Slips:
+    """Days of months that are all too short for them."""
+    days, months = (text.upper().split(",") for text in (date, month))
+    lengths = [_LENGTHS.get(one) for one in months]
+    known_lengths = [one for one in lengths if one is not None]
+    if len(known_lengths) == len(months) and all(one.isdecimal() and int(one) > max(known_lengths) for one in days):
+        yield Slip(f"no day of month {date} is in the month {month}: the schedule never comes", "a day that a month has", dead=True)
+
+
 def _at(text: str) -> Slips:
     if HOLE in text:
         return
@@ -186,6 +202,7 @@ def unix_cron(value: Value) -> Slips:
         yield Slip(f"{text!r} has {len(fields)} fields, not five", "five fields of Unix's cron, such as 0 8 * * 1-5")
     else:
         yield from _by_fields(fields, _UNIX)
+        yield from _dates(fields[2], fields[3]) if fields[4] == "*" else ()
 
 
 _ROTATION = Schedule(units=("hour", "hours", "day", "days"))
