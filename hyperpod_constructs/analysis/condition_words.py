@@ -11,7 +11,7 @@ from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.arn_fields import wrong_form
 from hyperpod_constructs.analysis.condition_kinds import given_for
 from hyperpod_constructs.analysis.conditions import Context, holds, taken_apart
-from hyperpod_constructs.analysis.contexts import OF_ANY_ROLE, OF_ROLE, OF_SERVICE
+from hyperpod_constructs.analysis.contexts import OF_ANY_ROLE, OF_ROLE, OF_SERVICE, OF_USERS
 from hyperpod_constructs.analysis.documents import Written
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.policy_document import Statement, listed, statements_of
@@ -34,7 +34,7 @@ from hyperpod_constructs.facts.iam_actions import service_actions
 from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL, SESSION_TAGS
 from hyperpod_constructs.facts.policies import Kind
 from hyperpod_constructs.templates.globs import glob
-from hyperpod_constructs.templates.model import Resource, resource_of
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_bool, as_float, as_str, at, shown
 
 _Place = tuple[str | int, ...]
@@ -53,6 +53,7 @@ _FREE = re.compile(r"[./]")
 _VARIABLE = re.compile(r"\$\{|\{\{")
 _LETTER = re.compile(r"[A-Za-z:/]")
 _MARKS = re.compile(r"[*?]|\$\{|\{\{")
+_OF_USERS = ("AWS::IAM::Group", "AWS::IAM::User")
 _PRIVATE = tuple(map(ipaddress.ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "bool": ("Bool", "String"),
@@ -73,7 +74,7 @@ def idle_conditions(statement: Statement, caller: Context | None = None) -> Iter
     for operator, keys in conditions.items() if isinstance(conditions, Mapping) else ():
         for name, value in keys.items() if isinstance(keys, Mapping) else ():
             words = _words(statement, operator, name, value)
-            words = words or turned(statement, operator, name)
+            words = words or turned(statement, operator, name, of_users=caller is OF_USERS)
             if words is None and _is_whole(conditions) and _denies_all(statement, operator, name, value):
                 words = f"{name} {shown(value)} denies all calls over TLS, and others are denied anyway"
             if words is None and caller and statement.effect == "Allow" and holds({operator: {name: value}}, caller) is False:
@@ -95,14 +96,33 @@ def _denies_all(statement: Statement, operator: str, name: str, value: Value) ->
 
 
 def caller_of(one: Written) -> Context | None:
-    """What is known of all calls that a statement is for: those of services, of roles, or of roles that only services assume."""
+    """What is known of all calls that a statement is for: those of services, users, roles, or roles that only services assume."""
     if one.kind is Kind.RESOURCE:
         return OF_SERVICE if _is_of_services(one.statement) else _OF_MOUNTS if one.resource.type == _FILE_SYSTEM else None
     roles = holders(one.resource) if one.kind is Kind.IDENTITY else None
     trusts = [statement for role in roles or () for statement in statements_of(role.get("AssumeRolePolicyDocument")) or ()]
     if trusts and all(map(_is_of_services, trusts)):
         return {**OF_ROLE, **_tags(one.statement, roles or ())}
-    return OF_ANY_ROLE if roles else None
+    return OF_ANY_ROLE if roles else OF_USERS if one.kind is Kind.IDENTITY and _is_of_users(one.resource) else None
+
+
+def _is_of_users(policy: Resource) -> bool:
+    """Whether a policy is of users of the template or groups of theirs, and of no role."""
+    if any(listed(policy.get(name)) for name in ("Roles", "RoleName")):
+        return False
+    named = any(listed(policy.get(name)) for name in ("Groups", "Users", "GroupName", "UserName"))
+    model = policy.template.model
+    attached = model.cached(_is_of_users, lambda: _attached(model))
+    return policy.type in _OF_USERS or named or attached.get(policy) == {True}
+
+
+def _attached(model: Model) -> Mapping[Resource, set[bool]]:
+    """Whether those that name a managed policy are users and groups; both for one of roles too."""
+    found: dict[Resource, set[bool]] = {}
+    for one in model.resources(*_OF_USERS, ROLE):
+        for policy in filter(None, map(resource_of, listed(one.get("ManagedPolicyArns")))):
+            found.setdefault(policy, set()).add(one.type in _OF_USERS)
+    return found
 
 
 def _tags(statement: Statement, roles: Sequence[Resource]) -> Context:

@@ -37,6 +37,9 @@ OF_SERVICE: Context = {
 OF_ANY_ROLE: Context = {"aws:principaltype": "AssumedRole", "aws:username": ABSENT}
 """The keys of a call of a role, whoever has assumed it: only users have a name."""
 
+OF_USERS: Context = {"aws:principaltype": "User"}
+"""The keys of a call of a user, who may come with long-term keys."""
+
 OF_ROLE: Context = {
     **dict.fromkeys(OF_PEOPLE, ABSENT),
     **OF_ANY_ROLE,

@@ -15,8 +15,11 @@ _WITHOUT = {_FACTOR: "a second factor", _TLS: "TLS"}
 _OLDER, _YOUNGER = ("numericgreaterthan", "numericgreaterthanequals"), ("numericlessthan", "numericlessthanequals")
 
 
-def turned(statement: Statement, operator: str, name: str) -> str | None:
-    """Words for a condition the wrong way round; `None` for another one."""
+def turned(statement: Statement, operator: str, name: str, *, of_users: bool = False) -> str | None:
+    """Words for a condition the wrong way round; `None` for another one.
+
+    :param of_users: the statement is of a policy of users, who come with access keys too.
+    """
     key, (base, _, optional) = name.lower(), taken_apart(operator)
     value, allows = at(statement.raw, "Condition", operator, name), statement.effect == "Allow"
     if key == _AGE and base in (_OLDER if allows else _YOUNGER):
@@ -24,21 +27,21 @@ def turned(statement: Statement, operator: str, name: str) -> str | None:
     if key not in _WITHOUT or base not in ("bool", "stringequals", "stringequalsignorecase"):
         return None
     asked = [as_bool(one) for one in listed(value)]
-    return _of_protection(statement, name, asked, optional=optional) if len(asked) == 1 else None
+    return _of_protection(statement, name, asked, optional=optional, of_users=of_users) if len(asked) == 1 else None
 
 
 def _age(allows: bool) -> str:
     return "old" if allows else "new"
 
 
-def _of_protection(statement: Statement, name: str, asked: list[bool | None], *, optional: bool) -> str | None:
+def _of_protection(statement: Statement, name: str, asked: list[bool | None], *, optional: bool, of_users: bool) -> str | None:
     without = _WITHOUT[name.lower()]
     if statement.effect == "Allow" and asked == [False]:
         return f"{name} false lets in only who comes without {without}"
     if name.lower() != _FACTOR:
         return None
     if statement.effect == "Allow":
-        open_ = optional and asked == [True] and statement.principals("AWS")
+        open_ = optional and asked == [True] and (of_users or statement.principals("AWS"))
         return f"access keys have no {name}, and IfExists lets them in without {without}" if open_ else None
     if statement.effect != "Deny":
         return None

@@ -27,7 +27,7 @@ DOCUMENTS: Mapping[str, tuple[tuple[str, Kind], ...]] = {
         (("PolicyDocument", Kind.IDENTITY),),
     ),
     "AWS::IAM::Role": (("Policies/*/PolicyDocument", Kind.IDENTITY), ("AssumeRolePolicyDocument", Kind.TRUST)),
-    "AWS::IAM::User": (("Policies/*/PolicyDocument", Kind.IDENTITY),),
+    **dict.fromkeys(("AWS::IAM::Group", "AWS::IAM::User"), (("Policies/*/PolicyDocument", Kind.IDENTITY),)),
     "AWS::SSO::PermissionSet": (("InlinePolicy", Kind.IDENTITY),),
     "AWS::Backup::BackupVault": (("AccessPolicy", Kind.RESOURCE),),
     "AWS::DynamoDB::Table": (("ResourcePolicy/PolicyDocument", Kind.RESOURCE),),

@@ -83,6 +83,12 @@ def test_access_keys_pass_an_optional_second_factor(principal: Any, value: Any, 
     assert (turned(whole, "BoolIfExists", FACTOR) is not None) is is_open
 
 
+def test_access_keys_of_users_pass_an_optional_second_factor() -> None:
+    statement = Statement({"Effect": "Allow", "Condition": {"BoolIfExists": {FACTOR: "true"}}})
+    assert turned(statement, "BoolIfExists", FACTOR) is None
+    assert "access keys" in (turned(statement, "BoolIfExists", FACTOR, of_users=True) or "")
+
+
 def _turned(effect: str, operator: str, name: str, value: Any) -> str | None:
     return turned(Statement({"Effect": effect, "Condition": {operator: {name: value}}}), operator, name)
 

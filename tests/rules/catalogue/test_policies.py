@@ -55,6 +55,40 @@ def test_actions_that_only_look_may_stand_beside_others() -> None:
     assert rules_of(edited(slurm(), {OTHER: statement})) == []
 
 
+@pytest.mark.parametrize(
+    ("holder", "by", "given"),
+    [
+        ("AWS::IAM::Group", "holder", True),
+        ("AWS::IAM::User", "holder", True),
+        ("AWS::IAM::Group", "policy", True),
+        ("AWS::IAM::Role", "holder", False),
+        ("AWS::IAM::Group", "nobody", False),
+    ],
+)
+def test_users_with_access_keys_pass_an_optional_second_factor(holder: str, by: str, given: bool) -> None:
+    """A policy that is attached outside of the template may be of sessions of single sign-on."""
+    factor = {"Condition": {"BoolIfExists": {"aws:MultiFactorAuthPresent": "true"}}}
+    document = {"Version": "2012-10-17", "Statement": [allow("sagemaker:ListClusters", **factor)]}
+    policy: dict[str, Any] = {"PolicyDocument": document, **({"Groups": [{"Ref": "People"}]} if by == "policy" else {})}
+    people: dict[str, Any] = {"ManagedPolicyArns": [{"Ref": "Operators"}]} if by == "holder" else {}
+    if holder == "AWS::IAM::Role":
+        trust = [{"Effect": "Allow", "Principal": {"AWS": ROOT}, "Action": "sts:AssumeRole"}]
+        people["AssumeRolePolicyDocument"] = {"Version": "2012-10-17", "Statement": trust}
+    new = {
+        "Operators": {"Type": "AWS::IAM::ManagedPolicy", "Properties": policy},
+        "People": {"Type": holder, "Properties": people},
+    }
+    found = [one.message for one in findings(edited(slurm(), new)) if one.rule == NEVER]
+    assert bool(found) is given
+    assert not found or "access keys have no aws:MultiFactorAuthPresent" in found[0]
+
+
+def test_policies_of_a_group_are_read() -> None:
+    document = {"Version": "2012-10-17", "Statement": [allow("s3:GetObjekt", "arn:aws:s3:::data/*")]}
+    group = {"Type": "AWS::IAM::Group", "Properties": {"Policies": [{"PolicyName": "read", "PolicyDocument": document}]}}
+    assert IDLE in rules_of(edited(slurm(), {"People": group}))
+
+
 def test_streams_of_a_table_may_be_listed_as_the_guide_allows_it() -> None:
     """A grant of the CDK has the action in a statement of its own."""
     table = "arn:aws:dynamodb:us-west-2:123456789012:table/Runs"
