@@ -13,6 +13,7 @@ from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest
 from hyperpod_constructs.analysis.state_machines import states as all_states
 from hyperpod_constructs.analysis.texts.expressions import expressions_of, mistake_in_path, mistakes_in_jsonata
 from hyperpod_constructs.analysis.texts.integrations import waits_in
+from hyperpod_constructs.analysis.texts.machine_times import waits_too_long, ways_from
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, is_open, known, spelled, texts_in
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.analysis.texts.state_expressions import expression_mistakes
@@ -57,6 +58,7 @@ def state_machine(resource: Resource) -> Slips:
         found += [
             *_twice(data),
             *_kind(data, known(resource.get("StateMachineType"))),
+            *waits_too_long(data),
             *shape_mistakes("machine", data, "in the machine"),
         ]
         found += expression_mistakes(data)
@@ -163,7 +165,7 @@ def _reached(start: str, states: Mapping[str, Value], place: str) -> Iterator[Sl
     seen, waiting, ends = {start}, [start], False
     while waiting:
         state = mapping(states.get(waiting.pop(), ABSENT))
-        ways = [known(way) for way in _ways(state) if way is not ABSENT]
+        ways = [known(way) for way in ways_from(state) if way is not ABSENT]
         if None in ways or not state:
             return
         ends = ends or state.get("End") is True or known(state.get("Type", ABSENT)) in ("Succeed", "Fail")
@@ -178,21 +180,13 @@ def _reached(start: str, states: Mapping[str, Value], place: str) -> Iterator[Sl
         yield Slip(f"the machine{place} never ends", "a state with End: true, or of the type Succeed or Fail")
 
 
-def _ways(state: Mapping[str, Value]) -> list[Value]:
-    """The states that come after a state."""
-    ways = [state.get("Next", ABSENT), state.get("Default", ABSENT)]
-    for key in ("Choices", "Catch"):
-        ways += [mapping(one).get("Next", ABSENT) for _, one in entries(state.get(key))]
-    return ways
-
-
 def _state(name: str, state: Mapping[str, Value], states: Mapping[str, Value], depth: int, language: str) -> Iterator[Slip]:
     kind = known(state.get("Type", ABSENT))
     if kind is None or kind not in FIELDS:
         if kind is not None or state.get("Type", ABSENT) is ABSENT:
             yield Slip(f"the state {name!r} has the type {quoted(kind)}{meant(kind or '', FIELDS)}", listed(FIELDS))
         return
-    for way in _ways(state):
+    for way in ways_from(state):
         target = known(way)
         if target and target not in states:
             yield _lost(f"the state {name!r}", target, states)

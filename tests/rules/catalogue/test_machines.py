@@ -15,6 +15,7 @@ ROLE = "arn:aws:iam::123456789012:role/service"
 SDK, OWN = "arn:aws:states:::aws-sdk:", "arn:aws:states:::"
 PATHS: dict[str, Any] = {
     "StartAt": "Look",
+    "TimeoutSeconds": 900,
     "States": {
         "Look": {
             "Type": "Task",
@@ -117,6 +118,8 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("Paths/LoggingConfiguration", {"Level": "ERROR"}, "logs ERROR to nowhere"),
 ]
 DEAD: list[tuple[str, Any, str]] = [
+    ("Paths/Definition/TimeoutSeconds", 45, "ends after 45 seconds, and its state 'Pause' has waited only after 60"),
+    (f"{STATES}/Both/Branches/0/States/Note", {"Type": "Wait", "Seconds": 900, "End": True}, "'Note' has waited only after 900"),
     (f"{STATES}/Tell/Parameters/Message.$", REMOVED, "calls Publish without Message"),
     (f"{STATES}/Tell/Parameters", {"Message": "a"}, "calls Publish without TopicArn, TargetArn, PhoneNumber"),
     (f"{STATES}/Look/Parameters", {"Name.$": "$.name"}, "calls DescribeCluster without ClusterName"),
@@ -164,6 +167,24 @@ def test_tasks_wait_as_their_service_does(call: str, count: int) -> None:
     machine = resource(MACHINE, RoleArn=ROLE, Definition={"StartAt": "A", "States": {"A": task}})
     found = [one.message for one in findings({"Resources": {"M": machine}}, rules="HP-TXT-007")]
     assert ["which the integration does not take" in message for message in found] == [True] * count
+
+
+@pytest.mark.parametrize(
+    ("limit", "late"), [(130, None), (120, "'Again' has waited only after 120"), (60, "'First' has waited only after 60")]
+)
+def test_waits_behind_each_other_end_before_the_machine(limit: int, late: str | None) -> None:
+    """A way around the first wait would count."""
+    states: dict[str, Any] = {
+        "First": {"Type": "Wait", "Seconds": 60, "Next": "Again"},
+        "Again": {"Type": "Wait", "Seconds": 60, "Next": "Last"},
+        "Last": {"Type": "Succeed"},
+    }
+    for start, words in (("First", late), ("Look", late if limit == 60 else None)):
+        look = {"Look": {"Type": "Choice", "Choices": [{"Variable": "$.a", "IsNull": True, "Next": "First"}], "Default": "Again"}}
+        definition = {"StartAt": start, "TimeoutSeconds": limit, "States": {**states, **(look if start == "Look" else {})}}
+        found = findings({"Resources": {"M": resource(MACHINE, RoleArn=ROLE, Definition=definition)}}, rules="HP-TXT")
+        assert [one.rule for one in found] == ([] if words is None else ["HP-TXT-011"])
+        assert words is None or words in found[0].message
 
 
 def test_fails_machine_that_never_ends() -> None:
