@@ -166,6 +166,17 @@ def subnet_over(model: Model, vpc: Resource, block: IPv4Network) -> SubnetBlock 
     return found if found is not None and found.block.overlaps(block) else None
 
 
+def has_no_subnet_in(vpc: Resource, block: IPv4Network) -> bool:
+    """Whether no subnet of a VPC surely has addresses of a block, if all subnets of the VPC are in the model."""
+    model = vpc.template.model
+    return _are_all_known(model) and subnet_over(model, vpc, block) is None
+
+
+def _are_all_known(model: Model) -> bool:
+    """Whether the blocks and the VPCs of all subnets are known; computed once."""
+    return model.cached(_are_all_known, lambda: len(subnet_blocks(model)) == len(model.resources(SUBNET)))
+
+
 def _start(one: SubnetBlock) -> IPv4Address:
     return one.block.network_address
 

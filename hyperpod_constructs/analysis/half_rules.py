@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from hyperpod_constructs.analysis.blocks import has_no_subnet_in
 from hyperpod_constructs.analysis.listeners import known_port
-from hyperpod_constructs.analysis.near_misses import known_users_of_group
+from hyperpod_constructs.analysis.near_misses import is_given_away, known_users_of_group
+from hyperpod_constructs.analysis.networks import VPC, block_of
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, GroupRule, SecurityGroup, is_resource, security_groups
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT
@@ -58,7 +60,15 @@ def _may_be_other_half(one: GroupRule, rule: GroupRule, group: Resource) -> bool
     """Whether a rule may let in some of what another lets out."""
     if one.peer_group is not ABSENT and is_resource(one.peer_group, group) is False:
         return False
+    if _is_of_nobody(one, group):
+        return False
     if one.protocol is None or one.ports is None or "-1" in (one.protocol, rule.protocol):
         return True
     ports = rule.ports or range(0)
     return one.protocol == rule.protocol and one.ports.start < ports.stop and ports.start < one.ports.stop
+
+
+def _is_of_nobody(rule: GroupRule, group: Resource) -> bool:
+    """Whether a rule is for addresses that nothing with a group has: no subnet of its VPC has any of them."""
+    block, vpc = block_of(rule.cidr), resource_of(group.get("VpcId"), VPC)
+    return block is not None and vpc is not None and not is_given_away(vpc) and has_no_subnet_in(vpc, block)

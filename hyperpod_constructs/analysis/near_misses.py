@@ -86,6 +86,11 @@ def known_users_of_group(group: Resource) -> tuple[Resource, ...]:
     return tuple(_shared_out(group.template.model)[0].get(group, ()))
 
 
+def is_given_away(resource: Resource) -> bool:
+    """Whether an output gives a resource to others."""
+    return resource in _shared_out(resource.template.model)[1]
+
+
 def borrows(group: NodeGroup) -> bool:
     """Whether nodes have only security groups of something else, which no other nodes of their cluster have."""
     own, cluster = group.security_groups or (), group.resource

@@ -570,6 +570,11 @@ BESIDE_WRONG: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("HP-BLK-007", INSPECTED, {"BackToA/DestinationCidrBlock": "10.0.0.0/25"}),
     ("HP-BLK-012", {**OUTER, "There": THERE, "Back": BACK}, {"There/DestinationCidrBlock": "10.9.0.0/16"}),
     ("HP-REACH-010", TO_TOOL, {"ToolFromCaller/FromPort": 8080, "ToolFromCaller/ToPort": 8080}),
+    (
+        "HP-REACH-010",
+        TO_TOOL,
+        {"ToolFromCaller/SourceSecurityGroupId": REMOVED, "ToolFromCaller/CidrIp": "10.0.224.0/20"},
+    ),
     ("HP-REACH-006", {}, {"Balancer/Scheme": "internet-facing"}),
     ("HP-REACH-006", {}, {"ForStudio/PrivateDnsEnabled": False}),
     ("HP-REACH-006", SCRATCH, {"Scratch/SecurityGroupIds": REMOVED}),
@@ -622,6 +627,23 @@ def test_what_does_not_go_together_is_named_once(rule: str, changes: dict[str, A
 @pytest.mark.parametrize("changes", RIGHT, ids=",".join)
 def test_what_may_go_together_is_not_named(changes: dict[str, Any]) -> None:
     assert rules_of(edited(NETWORK, changes)) == []
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"ToolFromCaller/CidrIp": "10.0.0.0/16"},
+        {"ToolFromCaller/CidrIp": ref("AWS::StackName")},
+        {"Late": resource("EC2::Subnet", VpcId=ref("Vpc"), Ipv4IpamPoolId="ipam-pool-1", Ipv4NetmaskLength=24)},
+        None,
+    ],
+)
+def test_a_rule_for_addresses_that_somebody_may_have_is_the_other_half(beside: dict[str, Any] | None) -> None:
+    """Others make subnets in a VPC that an output gives to them."""
+    block = {"ToolFromCaller/SourceSecurityGroupId": REMOVED, "ToolFromCaller/CidrIp": "10.0.224.0/20"}
+    template = edited(edited(NETWORK, TO_TOOL), {**block, **(beside or {})})
+    shared = {**template, "Outputs": {"Vpc": {"Value": ref("Vpc")}}}
+    assert "HP-REACH-010" not in rules_of(template if beside else shared)
 
 
 def test_listeners_have_ports_and_rules_priorities_of_their_own() -> None:
