@@ -34,6 +34,7 @@ from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.kubernetes import eks_of
 from hyperpod_constructs.analysis.near_misses import inside_as_meant
 from hyperpod_constructs.analysis.networks import ExitKind, Subnet, block_of, network_facts
+from hyperpod_constructs.analysis.node_calls import services_called
 from hyperpod_constructs.analysis.placement import (
     FILE_SYSTEM,
     NodeGroup,
@@ -228,8 +229,9 @@ def _has_pod_identities(group: NodeGroup) -> bool:
 
 
 def _called(group: NodeGroup) -> frozenset[str]:
-    """The services that add-ons call from its nodes, by the names of endpoints."""
-    return frozenset(service for addon in _addons(group) if addon.facts is not None for service in addon.facts.endpoints)
+    """The services that add-ons and scripts call from its nodes, by the names of endpoints."""
+    by_addons = (service for addon in _addons(group) if addon.facts is not None for service in addon.facts.endpoints)
+    return services_called(group).union(by_addons)
 
 
 def _addons(group: NodeGroup) -> tuple[Addon, ...]:
