@@ -9,15 +9,18 @@ from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.clusters import groups
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.needs import Refused, mistakes_at, refused_at
+from hyperpod_constructs.analysis.policy_document import Statement
 from hyperpod_constructs.analysis.refusals import Cause
 from hyperpod_constructs.analysis.started import unfinished
 from hyperpod_constructs.analysis.unmountable import unmountable
 from hyperpod_constructs.analysis.variables import idle_variables
+from hyperpod_constructs.facts.iam_actions import is_service
 from hyperpod_constructs.facts.permissions import Place
 from hyperpod_constructs.rules.finding import Hit, Level, hit
 from hyperpod_constructs.rules.rule import rule, warning
-from hyperpod_constructs.templates.model import Model
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value, shown
+from hyperpod_constructs.templates.globs import glob
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value, as_str, shown
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _UNNAMED = ("*", "${?}")
@@ -35,8 +38,20 @@ def _hits(model: Model, *, fatal: bool) -> Iterator[Hit]:
     """One hit for each place at which calls are refused."""
     for place, found in mistakes_at(model).items():
         if any(one.need.task.fatal for one in found) is fatal:
-            policies = (policy.resource for one in found for policy in one.need.facts.policies)
+            policies = (policy for one in found for policy in _policies_for(one))
             yield hit(place, _message(found), *found[0].refusal.path, covers=tuple(dict.fromkeys(policies)))
+
+
+def _policies_for(one: Refused) -> Iterator[Resource]:
+    """The policies of a role that may be meant for a refused call: a mistake in another one is another mistake."""
+    service = one.refusal.call.action.partition(":")[0].lower()
+    return (policy.resource for policy in one.need.facts.policies if any(_may_be_for(each, service) for each in policy.statements))
+
+
+def _may_be_for(statement: Statement, service: str) -> bool:
+    """Whether a statement may be meant for a service: by a pattern, or by a name that no service has."""
+    prefixes = [(as_str(action) or "*").lower().partition(":")[0] for action in statement.actions]
+    return any(glob(prefix, service) or not is_service(prefix) for prefix in prefixes)
 
 
 def _message(found: Sequence[Refused]) -> str:

@@ -607,3 +607,19 @@ def test_alarms_of_updates_are_looked_up_by_name(name: str, expected: list[str])
     document = {"Version": "2012-10-17", "Statement": [statement]}
     properties(template, "Role")["Policies"].append({"PolicyName": "alarms", "PolicyDocument": document})
     assert [one.rule for one in findings(template) if one.rule.startswith("HP-PERM")] == expected
+
+
+@pytest.mark.parametrize(
+    ("action", "found"),
+    [
+        ("sqs:SendMessage", ["HP-PERM-001", "HP-POL-002"]),
+        ("ec2:CreateNetworkInterface", ["HP-PERM-001"]),
+        ("ec3:CreateNetworkInterface", ["HP-PERM-001"]),
+    ],
+)
+def test_a_refused_call_silences_the_policies_that_may_be_meant_for_it_alone(action: str, found: list[str]) -> None:
+    idle = {"Version": "2012-10-17", "Statement": [allow(action, "arn:aws:s3:::data")]}
+    extra = {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": idle, "Roles": [{"Ref": "Role"}]}}
+    template = edited(slurm(), {"Extra": extra})
+    del statements(template)[0]
+    assert sorted({one.rule for one in findings(template, rules="HP-P")}) == found
