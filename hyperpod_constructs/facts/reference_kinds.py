@@ -353,6 +353,25 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-observability
 """
 
 
+IN_CALLS: Mapping[tuple[str, str], ReferenceKind] = {
+    ("ec2", "routetableid"): _TABLE,
+    ("ec2", "subnetid"): _SUBNET,
+    ("ec2", "vpcid"): _VPC,
+    ("elasticfilesystem", "filesystemid"): _kind("the id of an EFS file system", EFS_FileSystem=(None, "FileSystemId")),
+    ("fsx", "filesystemid"): _SYSTEM,
+    ("kms", "keyid"): _KEY,
+    ("rds", "dbclusteridentifier"): _kind("the identifier of a cluster", RDS_DBCluster=(None, "DBClusterArn")),
+    ("rds", "dbinstanceidentifier"): _kind("the identifier of a database", RDS_DBInstance=(None, "DBInstanceArn")),
+    ("secretsmanager", "secretid"): _SECRET,
+}
+"""What a parameter of a call takes, by the prefix of its action and the parameter in small letters (as of 2026-11-30).
+
+Sources: the references of the calls, such as
+https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateDataRepositoryTask.html and
+https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DescribeDBInstances.html
+"""
+
+
 def kind_in_text(path: str) -> ReferenceKind | None:
     """What a key in a text takes, by its path with dots; case does not count."""
     return next((kind for end, kind in IN_TEXTS.items() if path.lower().endswith(end.lower())), None)

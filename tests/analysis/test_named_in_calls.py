@@ -14,6 +14,8 @@ Resources:
   Nodes: {{Type: AWS::SageMaker::Cluster, Properties: {{ClusterName: weavers-nodes}}}}
   Control: {{Type: AWS::EKS::Cluster, Properties: {{Name: weavers-control}}}}
   Jobs: {{Type: AWS::DynamoDB::Table, Properties: {{TableName: weavers-jobs}}}}
+  Files: {{Type: AWS::FSx::FileSystem, Properties: {{FileSystemType: LUSTRE}}}}
+  Records: {{Type: AWS::RDS::DBInstance, Properties: {{Engine: mariadb}}}}
   Machine:
     Type: AWS::StepFunctions::StateMachine
     Properties:
@@ -34,6 +36,8 @@ Resources:
               boto3.client("{client}").{operation}({parameter}=os.environ["NAME"])
 """
 LOOK = ("aws-sdk:sagemaker:listClusterNodes", "sagemaker", "list_cluster_nodes", "ClusterName")
+SYSTEM = ("aws-sdk:fsx:createDataRepositoryTask", "fsx", "create_data_repository_task", "FileSystemId")
+DATABASE = ("aws-sdk:rds:startDBInstance", "rds", "start_db_instance", "DBInstanceIdentifier")
 SCAN = ("aws-sdk:dynamodb:scan", "dynamodb", "scan", "TableName")
 
 
@@ -48,6 +52,16 @@ SCAN = ("aws-sdk:dynamodb:scan", "dynamodb", "scan", "TableName")
         (LOOK, "!Sub weavers-control", True),
         (LOOK, "weavers-node", True),
         (LOOK, "!Ref Control", True),
+        (SYSTEM, "!Ref Files", False),
+        (SYSTEM, "!GetAtt Files.Id", False),
+        (SYSTEM, "fs-0123456789abcdef0", False),
+        (SYSTEM, "!Ref Given", False),
+        (SYSTEM, "!GetAtt Files.DNSName", True),
+        (SYSTEM, "!GetAtt Files.LustreMountName", True),
+        (SYSTEM, "!Ref Records", True),
+        (DATABASE, "!Ref Records", False),
+        (DATABASE, "!GetAtt Records.DBInstanceArn", False),
+        (DATABASE, "!GetAtt Records.Endpoint.Address", True),
         (SCAN, "weavers-jobs", False),
         (SCAN, "!Ref Jobs", False),
         (SCAN, "weavers-control", False),

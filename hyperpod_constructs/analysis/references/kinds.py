@@ -77,7 +77,7 @@ def _wrong_kinds(model: Model) -> Iterator[Misreference]:
             name = next((str(one) for one in reversed(path) if isinstance(one, str)), "")
             said = _said(resource.type, path, name, reference) if not custom or path == ("ServiceToken",) else None
             if said is not None:
-                yield Misreference(resource, path, f"{name} is {_given(reference)}{said[0]}", reference, said[1])
+                yield Misreference(resource, path, f"{name} is {in_words(reference)}{said[0]}", reference, said[1])
         for path, leaf in () if custom or resource.type == NESTED_STACK else leaves:
             if isinstance(leaf, str | Text):
                 yield from _of_arn(resource, path, leaf)
@@ -96,7 +96,7 @@ def _in_buckets(leaves: Iterable[tuple[Resource, Path, Text]]) -> Iterator[Misre
     for reference, ((resource, path, text), *others) in grouped(places).items():
         also = enumerated(dict.fromkeys(one.logical_id for one, _, _ in others if one is not resource))
         what = "an ARN" if gives_arn(reference) else "an address"
-        message = f"the name of a bucket is {_given(reference)}, which is {what}{f'; the same in {also}' if also else ''}"
+        message = f"the name of a bucket is {in_words(reference)}, which is {what}{f'; the same in {also}' if also else ''}"
         doubts = tuple((one, place) for one, place, _ in others)
         covers = tuple(dict.fromkeys(one for one, _, _ in others))
         yield Misreference(resource, path, message, text, "the name of the bucket, by Ref", covers=covers, doubts=doubts)
@@ -117,8 +117,8 @@ def _of_text(resource: Resource, path: Path, text: Text) -> Iterator[Misreferenc
     wanted = kind_of(resource.type, name) if joined and node_at(resource.type, path) is not None else None
     first = text.parts[0]
     image = kind_of(resource.type, name) if name in _IMAGES and isinstance(first, Reference) else None
-    if image is not None and isinstance(first, Reference) and _is_other(first, image):
-        yield Misreference(resource, path, f"{name} begins with {_given(first)}", text, f"{image.words}: {_sources(image)}")
+    if image is not None and isinstance(first, Reference) and is_other(first, image):
+        yield Misreference(resource, path, f"{name} begins with {in_words(first)}", text, f"{image.words}: {_sources(image)}")
     if wanted is not None:
         message = f"{name} is a list of {len(text.references)} in one text"
         allowed = f"{wanted.words}; Fn::Split divides a list, and Fn::Select takes one"
@@ -169,17 +169,18 @@ def _inside(name: str, data: Mapping[str, Value]) -> Iterator[_Inside]:
         key = next((str(one) for one in reversed(path) if isinstance(one, str)), "")
         wanted = kind_in_text(".".join(one for one in path if isinstance(one, str)))
         if wanted is not None:
-            if _is_other(reference, wanted):
+            if is_other(reference, wanted):
                 allowed = f"{wanted.words}: {_sources(wanted)}"
-                yield _Inside(reference, f"{key} in {name} is {_given(reference)}", allowed)
+                yield _Inside(reference, f"{key} in {name} is {in_words(reference)}", allowed)
         elif key.lower().endswith("arn") and gives_arn(reference) is False:
-            message = f"{key} in {name} is {_given(reference)}, which is no ARN"
+            message = f"{key} in {name} is {in_words(reference)}, which is no ARN"
             yield _Inside(reference, message, f"an ARN: {' or '.join(arns_of(target_of(reference).type))}")
         elif key.lower().endswith(_ADDRESSES) and gives_arn(reference):
-            yield _Inside(reference, f"{key} in {name} is {_given(reference)}, which is an ARN", "an address")
+            yield _Inside(reference, f"{key} in {name} is {in_words(reference)}, which is an ARN", "an address")
 
 
-def _given(reference: Reference) -> str:
+def in_words(reference: Reference) -> str:
+    """What a reference gives, in words."""
     target = target_of(reference)
     return f"{'the Ref' if reference.attribute is None else reference.attribute} of {target.logical_id}, an {target.type}"
 
@@ -191,7 +192,7 @@ def _said(resource_type: str, path: Path, name: str, reference: Reference) -> tu
     if is_stack and resource_type == NESTED_STACK and path[:1] == ("Parameters",) and _STACK not in name.lower():
         return ", which is the ARN of the stack", "an output of the stack, such as Outputs.Name"
     if wanted is not None:
-        return ("", ": ".join(filter(None, (wanted.words, _sources(wanted))))) if _is_other(reference, wanted) else None
+        return ("", ": ".join(filter(None, (wanted.words, _sources(wanted))))) if is_other(reference, wanted) else None
     if property_schema(target.type) is None:
         return None
     named = type_named(resource_type, name) if node_at(resource_type, path) is not None else None
@@ -208,7 +209,7 @@ def _references(value: Value) -> Iterator[tuple[Path, Reference]]:
     return ((path, leaf) for path, leaf in placed_leaves(value) if isinstance(leaf, Reference))
 
 
-def _is_other(reference: Reference, wanted: ReferenceKind) -> bool:
+def is_other(reference: Reference, wanted: ReferenceKind) -> bool:
     """Whether a reference surely gives something else; attributes of other types are known by their names only.
 
     An attribute that the type does not have is another mistake.

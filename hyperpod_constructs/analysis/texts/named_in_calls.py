@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.alone import types_of_users
+from hyperpod_constructs.analysis.references.kinds import in_words, is_other
 from hyperpod_constructs.analysis.state_machines import STATE_MACHINE, definition, definition_key, states
 from hyperpod_constructs.analysis.texts.integrations import integration_of
 from hyperpod_constructs.analysis.texts.near_arns import is_whole
@@ -18,6 +19,7 @@ from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, mapping
 from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.named_by_text import IN_CALLS, NAMES, PARAMETER
+from hyperpod_constructs.facts.reference_kinds import IN_CALLS as KINDS
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Model, Resource, target_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value
@@ -46,7 +48,11 @@ def misnamed(model: Model, action: str, parameter: str, value: Value) -> tuple[s
 
     :param parameter: its name, in small letters.
     """
-    type_ = IN_CALLS.get((action, parameter)) or IN_CALLS.get((action.partition(":")[0], parameter))
+    service = action.partition(":")[0]
+    kind = KINDS.get((service, parameter))
+    if kind is not None and isinstance(value, Reference):
+        return (in_words(value), kind.words) if is_other(value, kind) else None
+    type_ = IN_CALLS.get((action, parameter)) or IN_CALLS.get((service, parameter))
     if type_ is not None and isinstance(value, Reference):
         target = target_of(value)
         return (f"{value!r}, which is of an {target.type}", f"the name of an {type_}") if _is_alike(target.type, type_) else None
