@@ -12,6 +12,7 @@ from hyperpod_constructs.analysis.references.functions import wrong_calls
 from hyperpod_constructs.analysis.references.kinds import wrong_kinds
 from hyperpod_constructs.analysis.references.names import unknown_attributes, unknown_names
 from hyperpod_constructs.analysis.references.never import refusing
+from hyperpod_constructs.analysis.references.outputs import misnamed_outputs
 from hyperpod_constructs.analysis.references.parameters import wrong_arguments, wrong_parameters
 from hyperpod_constructs.analysis.references.places import Misreference
 from hyperpod_constructs.analysis.references.secret_keys import missing_keys
@@ -145,6 +146,15 @@ error(
     allowed="a key of the secret",
     source="https://docs.aws.amazon.com/codebuild/latest/APIReference/API_EnvironmentVariable.html",
 )(_said_by(missing_keys))
+
+warning(
+    "HP-REF-016",
+    title="an output that is named after an attribute gives that attribute",
+    why="who takes the output takes an id for a host or an ARN, and fails with it",
+    fix="take the attribute with Fn::GetAtt, or name the output after what it gives",
+    allowed="the attribute of that name",
+    source="https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/outputs-section-structure.html",
+)(_said_by(misnamed_outputs))
 
 
 @error(

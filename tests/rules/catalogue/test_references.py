@@ -11,6 +11,7 @@ import pytest
 
 from hyperpod_constructs.analysis.references.exports import unmatched
 from hyperpod_constructs.analysis.references.functions import wrong_calls
+from hyperpod_constructs.analysis.references.outputs import misnamed_outputs
 from hyperpod_constructs.analysis.references.parameters import wrong_parameters
 from hyperpod_constructs.rules.checking import check
 from hyperpod_constructs.templates.documents import Document
@@ -1054,3 +1055,54 @@ def test_a_list_in_one_text_is_one_mistake() -> None:
     group = {"Type": "AWS::RDS::DBSubnetGroup", "Properties": {"DBSubnetGroupDescription": "a", "SubnetIds": split}}
     found = findings(edited(SLURM, {"Second": subnet, "Subnets": group}))
     assert [one.rule for one in found if one.resource == "Subnets" and one.path] == ["HP-REF-012"]
+
+
+_OF_OUTPUTS: dict[str, Any] = {
+    "Files": {"Type": "AWS::FSx::FileSystem", "Properties": {"FileSystemType": "LUSTRE"}},
+    "Records": {"Type": "AWS::RDS::DBInstance", "Properties": {"Engine": "mariadb"}},
+    "Ledger": {"Type": "AWS::RDS::DBCluster", "Properties": {"Engine": "aurora-mysql"}},
+    "Role": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {}}},
+    "Alerts": {"Type": "AWS::SNS::Topic"},
+    "Jobs": {"Type": "AWS::SQS::Queue"},
+    "Key": {"Type": "AWS::KMS::Key", "Properties": {"KeyPolicy": {}}},
+    "Balancer": {"Type": "AWS::ElasticLoadBalancingV2::LoadBalancer"},
+    "Group": {"Type": "AWS::EC2::SecurityGroup", "Properties": {"GroupDescription": "a"}},
+    "Store": {"Type": "AWS::S3::Bucket"},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "meant"),
+    [
+        ("LustreDnsName", {"Ref": "Files"}, "DNSName"),
+        ("LustreMountName", {"Fn::GetAtt": ["Files", "DNSName"]}, "LustreMountName"),
+        ("BalancerDNSName", {"Ref": "Balancer"}, "DNSName"),
+        ("RecordsEndpointAddress", {"Ref": "Records"}, "Endpoint.Address"),
+        ("RoleArn", {"Ref": "Role"}, "Arn"),
+        ("StoreArn", {"Fn::Sub": "${Store}"}, "Arn"),
+        ("LustreDnsName", {"Fn::GetAtt": ["Files", "DNSName"]}, None),
+        ("LustreDns", {"Ref": "Files"}, None),
+        ("LustreId", {"Ref": "Files"}, None),
+        ("RecordsEndpoint", {"Fn::GetAtt": ["Records", "Endpoint.Address"]}, None),
+        ("LedgerEndpoint", {"Fn::GetAtt": ["Ledger", "Endpoint.Address"]}, None),
+        ("RoleName", {"Ref": "Role"}, None),
+        ("AlertsArn", {"Ref": "Alerts"}, None),
+        ("JobsUrl", {"Ref": "Jobs"}, None),
+        ("JobsQueueUrl", {"Ref": "Jobs"}, None),
+        ("KeyArn", {"Ref": "Key"}, None),
+        ("GroupId", {"Ref": "Group"}, None),
+        ("StoreName", {"Ref": "Store"}, None),
+        ("StoreArn", {"Fn::Sub": "arn:aws:s3:::${Store}"}, None),
+        ("StoreArn", {"Ref": "AWS::StackName"}, None),
+    ],
+)
+def test_an_output_gives_the_attribute_after_which_it_is_named(name: str, value: Any, meant: str | None) -> None:
+    template = {"Resources": _OF_OUTPUTS, "Outputs": {name: {"Value": value}}}
+    found = [one.message for one in misnamed_outputs(Model.of({"t": template}))]
+    assert [one.endswith(f"and not its {meant}") for one in found] == ([] if meant is None else [True])
+
+
+def test_a_misnamed_output_is_one_warning() -> None:
+    output = {"NodeRoleArn": {"Value": {"Ref": "Role"}}}
+    (found,) = findings(with_sections(slurm(), Outputs=output))
+    assert (found.rule, found.resource) == ("HP-REF-016", "NodeRoleArn")
