@@ -14,6 +14,7 @@ from hyperpod_constructs.analysis.conditions import Context, holds, taken_apart
 from hyperpod_constructs.analysis.contexts import OF_ANY_ROLE, OF_ROLE, OF_SERVICE, OF_USERS
 from hyperpod_constructs.analysis.documents import Written
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
+from hyperpod_constructs.analysis.people import is_of_users
 from hyperpod_constructs.analysis.policy_document import Statement, listed, statements_of
 from hyperpod_constructs.analysis.trust import is_assumed_by
 from hyperpod_constructs.analysis.turned_conditions import turned
@@ -34,7 +35,7 @@ from hyperpod_constructs.facts.iam_actions import service_actions
 from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL, SESSION_TAGS
 from hyperpod_constructs.facts.policies import Kind
 from hyperpod_constructs.templates.globs import glob
-from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_bool, as_float, as_str, at, shown
 
 _Place = tuple[str | int, ...]
@@ -53,7 +54,6 @@ _FREE = re.compile(r"[./]")
 _VARIABLE = re.compile(r"\$\{|\{\{")
 _LETTER = re.compile(r"[A-Za-z:/]")
 _MARKS = re.compile(r"[*?]|\$\{|\{\{")
-_OF_USERS = ("AWS::IAM::Group", "AWS::IAM::User")
 _PRIVATE = tuple(map(ipaddress.ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "bool": ("Bool", "String"),
@@ -103,26 +103,7 @@ def caller_of(one: Written) -> Context | None:
     trusts = [statement for role in roles or () for statement in statements_of(role.get("AssumeRolePolicyDocument")) or ()]
     if trusts and all(map(_is_of_services, trusts)):
         return {**OF_ROLE, **_tags(one.statement, roles or ())}
-    return OF_ANY_ROLE if roles else OF_USERS if one.kind is Kind.IDENTITY and _is_of_users(one.resource) else None
-
-
-def _is_of_users(policy: Resource) -> bool:
-    """Whether a policy is of users of the template or groups of theirs, and of no role."""
-    if any(listed(policy.get(name)) for name in ("Roles", "RoleName")):
-        return False
-    named = any(listed(policy.get(name)) for name in ("Groups", "Users", "GroupName", "UserName"))
-    model = policy.template.model
-    attached = model.cached(_is_of_users, lambda: _attached(model))
-    return policy.type in _OF_USERS or named or attached.get(policy) == {True}
-
-
-def _attached(model: Model) -> Mapping[Resource, set[bool]]:
-    """Whether those that name a managed policy are users and groups; both for one of roles too."""
-    found: dict[Resource, set[bool]] = {}
-    for one in model.resources(*_OF_USERS, ROLE):
-        for policy in filter(None, map(resource_of, listed(one.get("ManagedPolicyArns")))):
-            found.setdefault(policy, set()).add(one.type in _OF_USERS)
-    return found
+    return OF_ANY_ROLE if roles else OF_USERS if one.kind is Kind.IDENTITY and is_of_users(one.resource) else None
 
 
 def _tags(statement: Statement, roles: Sequence[Resource]) -> Context:

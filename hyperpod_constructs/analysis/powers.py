@@ -6,13 +6,15 @@ Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
+from hyperpod_constructs.analysis.documents import Written
 from hyperpod_constructs.analysis.iam import ROLE, RoleFacts, aws_managed_name, covers_every_role, role_facts, statements_of_aws
-from hyperpod_constructs.analysis.policy_document import Call, Statement
+from hyperpod_constructs.analysis.people import policies_of_users
+from hyperpod_constructs.analysis.policy_document import Call, Layer, Statement
 from hyperpod_constructs.analysis.trust import Assumption, assumptions
 from hyperpod_constructs.analysis.web_identities import trust_of
 from hyperpod_constructs.facts.powers import BUILDERS, DEPLOYERS, ESCALATING, GIVERS, PROGRAMS, SHELLS, WHOLE, WIDE_POLICIES
@@ -21,8 +23,9 @@ from hyperpod_constructs.templates.values import Text, Value, as_items, as_str
 
 
 class Power(NamedTuple):
-    """What makes a role too powerful, where it is written.
+    """What makes a role, or users, too powerful, where it is written.
 
+    :param role: the role; the policy itself for one of users.
     :param users: the resources that give the role to programs.
     :param words: what the policy allows.
     """
@@ -88,11 +91,24 @@ def shells(model: Model) -> Iterator[Power]:
                 if words:
                     path = (*policy.path, "Statement", index)
                     yield Power(policy.resource, path, role, (), f"{enumerated(words)}: the statement allows it")
+    for policy_, statements in policies_of_users(model).items():
+        yield from _shells_of_users(policy_, statements)
+
+
+def _shells_of_users(policy: Resource, statements: Sequence[Written]) -> Iterator[Power]:
+    layer = Layer(tuple(one.statement for one in statements))
+    for one in statements:
+        words = [said for action, (said, end) in SHELLS.items() if _is_named_for_all(one.statement, action, end)]
+        if words and not any(layer.denies(Call(action, "*")) for action in SHELLS):
+            yield Power(policy, one.path, policy, (), f"{enumerated(words)}: the statement allows it")
 
 
 def _names_all(facts: RoleFacts, statement: Statement, action: str, end: str) -> bool:
-    named = any((as_str(one) or "").lower() == action.lower() for one in statement.actions)
-    return named and _is_for_all(statement, end) and _escalates(facts, statement, action)
+    return _is_named_for_all(statement, action, end) and _escalates(facts, statement, action)
+
+
+def _is_named_for_all(statement: Statement, action: str, end: str) -> bool:
+    return any((as_str(one) or "").lower() == action.lower() for one in statement.actions) and _is_for_all(statement, end)
 
 
 def _reaches_of(facts: RoleFacts, users: tuple[Resource, ...]) -> Iterator[Power]:

@@ -8,7 +8,7 @@ from functools import partial
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.clusters import clusters, quoted
-from hyperpod_constructs.analysis.iam import Policy, RoleFacts, passes_any_role, written_policies
+from hyperpod_constructs.analysis.iam import ROLE, Policy, RoleFacts, passes_any_role, written_policies
 from hyperpod_constructs.analysis.kubernetes import eks_clusters
 from hyperpod_constructs.analysis.needs import needs_of
 from hyperpod_constructs.analysis.node_roles import RoleUse, role_uses
@@ -174,4 +174,6 @@ def users_reach_single_resources(model: Model) -> Iterator[Hit]:
     for one in found.values():
         users = enumerated(user.logical_id for user in one.users)
         yield hit(one.resource, f"the role of {users} may {one.words}", *one.path)
-    yield from (hit(one.resource, f"the role {one.role.logical_id} may {one.words}", *one.path) for one in shells(model))
+    for one in shells(model):
+        who = f"the role {one.role.logical_id}" if one.role.type == ROLE else f"users with {one.resource.logical_id}"
+        yield hit(one.resource, f"{who} may {one.words}", *one.path)

@@ -321,9 +321,23 @@ def test_people_open_shells_on_named_machines(statement: Template, words: str) -
     trust = {"Statement": [{"Effect": "Allow", "Principal": {"AWS": "123456789012"}, "Action": "sts:AssumeRole"}]}
     own = [{"PolicyName": "own", "PolicyDocument": {"Version": "2012-10-17", "Statement": [statement]}}]
     role = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": trust, "Policies": own}}
-    found = [one.message for one in findings({"Resources": {"Role": role}}) if one.rule == "HP-ROL-008"]
-    assert len(found) == bool(words)
-    assert words in " ".join(found)
+    group = {"Type": "AWS::IAM::Group", "Properties": {"Policies": own}}
+    for holder in (role, group):
+        found = [one.message for one in findings({"Resources": {"Holder": holder}}) if one.rule == "HP-ROL-008"]
+        assert len(found) == bool(words)
+        assert words in " ".join(found)
+
+
+def test_shells_of_users_that_something_bounds_are_not_judged() -> None:
+    shell = policy(allow("ssm:StartSession"))
+    shell["Properties"] |= {"Roles": [], "Users": [{"Ref": "Somebody"}]}
+    user: Template = {"Type": "AWS::IAM::User", "Properties": {}}
+    bounded = {**user, "Properties": {"PermissionsBoundary": "arn:aws:iam::123456789012:policy/boundary"}}
+    denied = policy(allow("ssm:StartSession"), {**allow("ssm:*"), "Effect": "Deny"})
+    denied["Properties"] |= {"Roles": [], "Users": [{"Ref": "Somebody"}]}
+    for given, somebody, count in ((shell, user, 1), (shell, bounded, 0), (denied, user, 0)):
+        found = findings({"Resources": {"Shell": given, "Somebody": somebody}})
+        assert [one.rule for one in found].count("HP-ROL-008") == count
 
 
 DATA, SCRIPTS = {"Fn::Sub": "${Data.Arn}/*"}, {"Fn::Sub": "${Scripts.Arn}/*"}
