@@ -44,11 +44,23 @@ def session_calls(model: Model) -> Iterator[SessionCall]:
             arns = [(task, arn) for task in tasks if (arn := _on(document, task, setting, at(inputs, setting))) is not None]
             for role in dict.fromkeys(use.role for use in role_uses(model)) if arns else ():
                 yield from (SessionCall(user, role, task, arn) for task, arn in arns)
-        key = key_named(at(inputs, "kmsKeyId"))
+        key = _key_of(document)
         starting = replace(STARTING, context=dict.fromkeys(OF_PEOPLE, UNKNOWN))
         for role in model.resources(ROLE) if key is not None else ():
             if key is not None and _starts(role, document):
                 yield SessionCall(f"the role {role.logical_id}", role, starting, Reference(key, "Arn"))
+
+
+def session_keys(model: Model) -> Iterator[tuple[Resource, Resource]]:
+    """The documents of sessions that are encrypted, each with its key."""
+    for document in model.resources("AWS::SSM::Document"):
+        key = _key_of(document) if as_str(document.get("DocumentType")) == "Session" else None
+        if key is not None:
+            yield document, key
+
+
+def _key_of(document: Resource) -> Resource | None:
+    return key_named(at(values_in(document.get("Content")), "inputs", "kmsKeyId"))
 
 
 def _starts(role: Resource, document: Resource) -> bool:

@@ -11,11 +11,12 @@ from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.needs import Refused, mistakes_at, refused_at
 from hyperpod_constructs.analysis.policy_document import Statement
 from hyperpod_constructs.analysis.refusals import Cause
+from hyperpod_constructs.analysis.session_keys import keyless
 from hyperpod_constructs.analysis.started import unfinished
 from hyperpod_constructs.analysis.unmountable import unmountable
 from hyperpod_constructs.analysis.variables import idle_variables
 from hyperpod_constructs.facts.iam_actions import is_service
-from hyperpod_constructs.facts.permissions import Place
+from hyperpod_constructs.facts.permissions import STARTING, Place
 from hyperpod_constructs.rules.finding import Hit, Level, hit
 from hyperpod_constructs.rules.rule import rule, warning
 from hyperpod_constructs.templates.globs import glob
@@ -135,6 +136,9 @@ def features_work(model: Model) -> Iterator[Hit]:
             words = " and to ".join(dict.fromkeys(one.words for one in found))
             missing = dict.fromkeys(action for one in found for action in one.missing)
             yield hit(role, f"the role may begin to {words}, and not end it: missing {', '.join(missing)}")
+    for one in keyless(model):
+        text = f"users may start sessions of {one.document.logical_id}, and not encrypt them with {one.key.logical_id}: missing "
+        yield hit(one.statement.resource, text + ", ".join(STARTING.actions), *one.statement.path)
     yield from (hit(one, "its policy lets nobody mount it", "FileSystemPolicy") for one in unmountable(model))
 
 

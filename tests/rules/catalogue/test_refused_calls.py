@@ -464,6 +464,37 @@ def test_who_starts_encrypted_sessions_makes_a_data_key(statements: list[Templat
     assert [one.resource for one in findings(edited(SLURM, changes)) if one.rule.startswith("HP-PERM")] == found
 
 
+OF_KEY = {"Fn::GetAtt": ["Key", "Arn"]}
+
+
+@pytest.mark.parametrize(
+    ("statements", "more", "found"),
+    [
+        ([allow("kms:Decrypt", OF_KEY)], [], ["Start"]),
+        ([allow(["kms:Decrypt", "kms:GenerateDataKey"], OF_KEY)], [], []),
+        ([allow("kms:Decrypt", OF_KEY), allow("kms:*", **WITH_FACTOR)], [], []),
+        ([], [], []),
+        ([allow("kms:Decrypt", OF_KEY)], [{**allow("kms:GenerateDataKey*"), "Principal": {"AWS": "*"}}], []),
+    ],
+    ids=["decrypts", "begins", "all keys", "elsewhere", "by the key"],
+)
+def test_users_who_start_encrypted_sessions_make_a_data_key(
+    statements: list[Template], more: list[Template], found: list[str]
+) -> None:
+    """A policy that does not name the key leaves it to another policy of the users."""
+    document = {"Fn::Sub": "arn:aws:ssm:${AWS::Region}:${AWS::AccountId}:document/${Sessions}"}
+    start = allow("ssm:StartSession", [{"Fn::GetAtt": ["Cluster", "ClusterArn"]}, document])
+    policy = {"PolicyDocument": {"Version": "2012-10-17", "Statement": [start, *statements]}, "Groups": [{"Ref": "People"}]}
+    changes = {
+        "Key": key({**allow("kms:*"), "Principal": ROOT}, *more),
+        "Sessions": sessions(kmsKeyId=OF_KEY),
+        "People": {"Type": "AWS::IAM::Group", "Properties": {}},
+        "Start": {"Type": "AWS::IAM::ManagedPolicy", "Properties": policy},
+        f"{STATEMENTS}/4": allow("kms:Decrypt", OF_KEY),
+    }
+    assert [one.resource for one in findings(edited(SLURM, changes)) if one.rule.startswith("HP-PERM")] == found
+
+
 @pytest.mark.parametrize(
     ("actions", "rules"),
     [
