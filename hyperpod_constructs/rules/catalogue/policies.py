@@ -20,6 +20,7 @@ from hyperpod_constructs.analysis.policy_grammar import mistaken_document
 from hyperpod_constructs.analysis.policy_variables import mistaken_variables
 from hyperpod_constructs.analysis.resource_policies import BUCKET_POLICY
 from hyperpod_constructs.analysis.schema.violation import nearest
+from hyperpod_constructs.analysis.session_documents import by_default
 from hyperpod_constructs.facts.managed_policies import managed_policy, policy_names
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
@@ -62,7 +63,7 @@ def documents_are_taken(model: Model) -> Iterator[Hit]:
     source="https://docs.aws.amazon.com/service-authorization/latest/reference/",
 )
 def statements_do_something(one: Written) -> Iterator[Hit]:
-    words = [*idle_words(one), *half_buckets(one)]
+    words = [*idle_words(one), *half_buckets(one), *by_default(one)]
     if words:
         yield hit(one.resource, "; ".join(words), *one.path)
     yield from (hit(one.resource, said, *place) for said, place in of_others(one))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -483,7 +484,26 @@ def starting(target: str, document: str = "${Session}", **changes: Any) -> dict[
     resources = [{"Fn::Sub": f"arn:aws:{target.format(place)}"}, {"Fn::Sub": f"arn:aws:ssm:{place}:document/{document}"}]
     statements = [allow("ssm:StartSession", resources)]
     given = {"PolicyDocument": {"Version": "2012-10-17", "Statement": statements}}
-    return {"Session": SESSION, "People": {"Type": "AWS::IAM::ManagedPolicy", "Properties": given}, **changes}
+    return {"Session": deepcopy(SESSION), "People": {"Type": "AWS::IAM::ManagedPolicy", "Properties": given}, **changes}
+
+
+CLUSTERS, DEFAULT = "sagemaker:{}:cluster/*", "SSM-SessionManagerRunShell"
+
+
+@pytest.mark.parametrize(
+    ("changes", "rules"),
+    [
+        (starting(CLUSTERS, DEFAULT), [IDLE]),
+        (starting(CLUSTERS, DEFAULT, Session={"Type": "AWS::SSM::Parameter", "Properties": {"Type": "String", "Value": "a"}}), []),
+        (starting(CLUSTERS, DEFAULT, **{"Session/Name": DEFAULT}), []),
+        (starting(CLUSTERS, DEFAULT, **{"Session/Content/sessionType": "Port"}), []),
+        (starting(CLUSTERS, DEFAULT, **{OTHER: allow("ssm:StartSession", "arn:aws:ssm:*:*:document/*")}), []),
+        (starting(CLUSTERS, "of-others"), []),
+        (starting(CLUSTERS, "*"), []),
+    ],
+)
+def test_shells_are_those_of_the_document_that_is_there_for_them(changes: dict[str, Any], rules: list[str]) -> None:
+    assert rules_of(edited(slurm(), changes), rules="HP-POL") == rules
 
 
 @pytest.mark.parametrize(
