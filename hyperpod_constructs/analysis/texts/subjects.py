@@ -100,6 +100,7 @@ MODULES: Mapping[str, Topic] = {
     "recorders": Topic.COMPANION,
     "release_pipelines": Topic.COMPANION,
     "replication_alarms": Topic.NAME,
+    "repository_tasks": Topic.CODE,
     "scaling": Topic.NAME,
     "schedule_calls": Topic.SCHEDULE,
     "schedules": Topic.SCHEDULE,
@@ -332,6 +333,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "prometheus": {"AWS::APS::AlertManagerDefinition": "Definition", "AWS::APS::Workspace": "AlertManagerDefinition"},
     "release_pipelines": {"AWS::CodePipeline::Pipeline": "Stages"},
     "replication_alarms": {"AWS::CloudWatch::Alarm": "MetricName"},
+    "repository_tasks": {"AWS::Lambda::Function": "Code", "AWS::StepFunctions::StateMachine": ""},
     "scaling": {
         "AWS::ApplicationAutoScaling::ScalableTarget": "ResourceId",
         "AWS::ApplicationAutoScaling::ScalingPolicy": "TargetTrackingScalingPolicyConfiguration",
