@@ -101,6 +101,7 @@ MODULES: Mapping[str, Topic] = {
     "release_pipelines": Topic.COMPANION,
     "replication_alarms": Topic.NAME,
     "repository_tasks": Topic.CODE,
+    "restarts": Topic.DOCUMENT,
     "scaling": Topic.NAME,
     "schedule_calls": Topic.SCHEDULE,
     "schedules": Topic.SCHEDULE,
@@ -334,6 +335,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "release_pipelines": {"AWS::CodePipeline::Pipeline": "Stages"},
     "replication_alarms": {"AWS::CloudWatch::Alarm": "MetricName"},
     "repository_tasks": {"AWS::Lambda::Function": "Code", "AWS::StepFunctions::StateMachine": ""},
+    "restarts": {"AWS::StepFunctions::StateMachine": ""},
     "scaling": {
         "AWS::ApplicationAutoScaling::ScalableTarget": "ResourceId",
         "AWS::ApplicationAutoScaling::ScalingPolicy": "TargetTrackingScalingPolicyConfiguration",
