@@ -8,7 +8,7 @@ from typing import TypeAlias
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.cli_calls import calls_in
 from hyperpod_constructs.analysis.clusters import Group
-from hyperpod_constructs.analysis.function_code import OTHERS
+from hyperpod_constructs.analysis.code_runs.service_calls import OTHERS
 from hyperpod_constructs.analysis.scripts import with_runners
 from hyperpod_constructs.facts.interfaces import ENDPOINTS
 from hyperpod_constructs.templates.model import Model, Resource
