@@ -48,7 +48,7 @@ def writers(found: Iterable[Write]) -> set[Resource]:
     """The resources that write some objects and surely no others, with the functions that do it for them."""
     by_writer = {one.resource: makers(one.resource.template.model).get(one.resource, one.resource) for one in found}
     known = {one for one in by_writer.values() if one.type == FUNCTION and _writes_known_objects(one)}
-    own = {one for one, maker in by_writer.items() if maker.type != FUNCTION or maker in known or maker is one}
+    own = {one for one, maker in by_writer.items() if maker in (one, *known) or written_object(one) is not None}
     return own.union(known, *map(made_by, known))
 
 

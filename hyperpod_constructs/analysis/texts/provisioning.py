@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from hyperpod_constructs.analysis.clusters import CLUSTER, clusters
 from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.node_programs import LIFE_CYCLE, NodeFile, programs_of
+from hyperpod_constructs.analysis.references.outputs import misnamed_outputs
 from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
@@ -75,11 +76,13 @@ def _mistakes(data: Mapping[str, Value], model: Model) -> Iterator[Slip]:
 
 
 def _file_systems(data: Value) -> Iterator[Slip]:
-    """Another attribute of a file system than the one that a key is for."""
+    """Another attribute of a file system than the one that a key is for, but by a misnamed output."""
     for key, attribute in _ATTRIBUTES.items():
         given = at(data, key)
         target = resource_of(given, _FILE_SYSTEM)
-        if target is not None and isinstance(given, Reference) and given.attribute != attribute:
+        if target is None or not isinstance(given, Reference) or given.attribute == attribute:
+            continue
+        if all(one.found != given for one in misnamed_outputs(target.template.model)):
             message = f"{key} is {given.attribute or 'the id'} of {target.logical_id}"
             yield Slip(message, f"{attribute} of {target.logical_id}", dead=True)
 
