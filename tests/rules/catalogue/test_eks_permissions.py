@@ -15,6 +15,7 @@ MANAGED = "PodRole/ManagedPolicyArns"
 NODES = {"Effect": "Allow", "Action": "sagemaker:DescribeClusterNode", "Resource": "*"}
 METRICS = {"Effect": "Allow", "Action": "aps:RemoteWrite", "Resource": "*"}
 S3 = {"Effect": "Allow", "Action": ["s3:GetObject", "s3:ListBucket", "kms:Decrypt"], "Resource": "*"}
+OF_DATA = [{"Fn::GetAtt": ["Data", "Arn"]}, {"Fn::Sub": "${Data.Arn}/*"}, {"Fn::GetAtt": ["Key", "Arn"]}]
 
 
 def with_addon(name: str, namespace: str, account: str, *statements: dict[str, Any], **given: Any) -> dict[str, Any]:
@@ -100,7 +101,7 @@ CASES = [
     Case("HP-PERM-002", mounted(S3), {"PodRole/Policies/0/PolicyDocument/Statement/0/Action": S3["Action"][:2]}, {}),
     Case(
         "HP-PERM-002",
-        mounted({**S3, "Action": [*S3["Action"], "s3:PutObject", "s3:AbortMultipartUpload"]}),
+        mounted({**S3, "Action": [*S3["Action"], "s3:PutObject", "s3:AbortMultipartUpload"], "Resource": OF_DATA}),
         {},
         {
             "PodRole/Policies/0/PolicyDocument/Statement/0/Action": [
