@@ -58,6 +58,7 @@ WHOLE = 'given = event["ResourceProperties"]'
         (['return {name: text for name, text in given["Files"].items()}'], [{"x": "1", "y": "2"}]),
         (['return str(int(given["Count"]) + 1)'], ["4"]),
         (['return "a" if int(given["Count"]) > 2 else "b"'], ["a"]),
+        (['data = {"a": "b", "c": "d"}', 'del data["a"]', "return data"], [{"c": "d"}]),
         (['data = {"a": "b"}', 'data["c"] = "d"', "return data"], [{"a": "b", "c": "d"}]),
         (['data = {"a": "b"}', "print(data)", "return data"], [{"a": "b"}]),
         (['data = {"a": "b"}', "context.change(data)", "return data"], [UNKNOWN]),
@@ -170,3 +171,8 @@ def test_many_functions_have_one_bound_together() -> None:
     )
     of = model_of(f"{{Resources: {{{', '.join(f'F{n}: {function}' for n in range(100))}}}}}")
     assert calls(lambda: [runs_of(by_id(of, f"F{n}")) for n in range(20)]) < 10_000_000
+
+
+def test_what_is_not_followed_is_not_believed() -> None:
+    lines = ["kept = 'a'", "def inner():", "  nonlocal kept", "  kept = 'b'", "inner()", "return kept"]
+    assert not run(handled(*lines), "Create").is_whole

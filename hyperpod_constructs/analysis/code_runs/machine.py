@@ -103,6 +103,10 @@ class Machine:
         self._budget.is_enough = self._budget.is_enough and self._budget.steps > 0
         return self._budget.steps > 0
 
+    def give_up(self) -> None:
+        """Note that something is not followed."""
+        self._budget.is_enough = False
+
     @contextmanager
     def deeper(self) -> Iterator[bool]:
         """One step down in an expression; whether that is too deep."""
@@ -164,7 +168,7 @@ class Machine:
 
     def _own(self, function: Function, given: Items, named: Object) -> Thing:
         if self._calls >= _DEEPEST_CALLS or not self.may_go_on():
-            self._budget.is_enough = False
+            self.give_up()
             return UNKNOWN
         self.entered.add(id(function.node))
         inner = Scope(outer=function.scope)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 
 from hyperpod_constructs.analysis.code_runs.expressions import combined, evaluated, turns_over
+from hyperpod_constructs.analysis.code_runs.known_calls import plain
 from hyperpod_constructs.analysis.code_runs.things import Function, Items, Kind, Named, Object, Scope, Thing, lose, truth
 from hyperpod_constructs.analysis.code_runs.way import Way
 from hyperpod_constructs.templates.values import UNKNOWN
@@ -49,10 +50,12 @@ class Ended(Left):
 
 
 def done(way: Way, node: ast.stmt, scope: Scope) -> None:
-    """Do a statement; one of a kind that is not followed does nothing."""
+    """Do a statement; one of a kind that is not followed makes the way one of those that are not whole."""
     how = _HOW.get(type(node))
     if how is not None:
         how(way, node, scope)
+    elif not isinstance(node, ast.Pass | ast.Assert):
+        way.give_up()
 
 
 def _assign(way: Way, node: ast.Assign, scope: Scope) -> None:
@@ -186,6 +189,18 @@ def _match(way: Way, node: ast.Match, scope: Scope) -> None:
             return
 
 
+def _delete(way: Way, node: ast.Delete, scope: Scope) -> None:
+    for one in node.targets:
+        if isinstance(one, ast.Name):
+            scope.names.pop(one.id, None)
+        elif isinstance(one, ast.Subscript):
+            of, key = evaluated(way, one.value, scope), evaluated(way, one.slice, scope)
+            if isinstance(of, Object) and plain(key):
+                of.items.pop(key, None)
+            else:
+                lose(of)
+
+
 def _define(way: Way, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
     scope.names[node.name] = UNKNOWN if node.decorator_list else Function(node, scope)
 
@@ -243,6 +258,7 @@ _HOW: Mapping[type[ast.stmt], Callable[..., None]] = {
     ast.Break: _break,
     ast.ClassDef: _class,
     ast.Continue: _continue,
+    ast.Delete: _delete,
     ast.Expr: _expression,
     ast.For: _for,
     ast.FunctionDef: _define,

@@ -42,6 +42,9 @@ class Way(Protocol):
     def may_go_on(self) -> bool:
         """Count a step; whether more of them may follow."""
 
+    def give_up(self) -> None:
+        """Note that something is not followed."""
+
     def deeper(self) -> AbstractContextManager[bool]:
         """One step down in an expression; whether that is too deep."""
 
