@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from hyperpod_constructs.analysis.code_runs.known_calls import ENVIRONMENT, of_class, plain, text_of
+from hyperpod_constructs.analysis.code_runs.known_calls import ENVIRONMENT, plain, text_of
 from hyperpod_constructs.analysis.code_runs.things import (
     FRESH,
     Client,
@@ -66,7 +66,7 @@ def attribute(way: Way, of: Thing, name: str, written: str) -> Thing:
         method = of.kind.members.names.get(name)
         if name not in of.attributes and isinstance(method, Function):
             return Function(method.node, method.scope, of)
-        return of_class(of, name)
+        return of.attributes.get(name, UNKNOWN)
     if isinstance(of, Client | Object | Items | Opened | str | Text | Reference):
         return Method(of, name)
     return way.attributes.get(written, Method(of, name) if name in ("client", "resource") else UNKNOWN)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hyperpod_constructs.analysis.code_runs.things import (
     FRESH,
     Fresh,
-    Instance,
     Items,
     Named,
     Object,
@@ -224,8 +223,3 @@ def of_function(name: str, given: Sequence[Thing], named: Mapping[str, Thing], v
     if name in _FUNCTIONS and len(given) == 1 and (not named or name == "sorted"):
         return _FUNCTIONS[name](given[0])
     return UNKNOWN
-
-
-def of_class(of: Instance, name: str) -> Thing:
-    """An attribute of an object, unknown until the code gives it one."""
-    return of.attributes.get(name, UNKNOWN)
