@@ -13,8 +13,6 @@ from hyperpod_constructs.templates.values import as_str
 if TYPE_CHECKING:
     import ast
 
-_LONGEST = 1 << 16
-
 
 def answer_of_function(function: Resource) -> Known:
     """The form of the answer of a function; `None` if its code does not say it."""
@@ -24,18 +22,10 @@ def answer_of_function(function: Resource) -> Known:
 
 def tree_of(function: Resource) -> ast.Module | None:
     """The code of a function in Python that stands in its template; `None` for another one."""
-    import ast  # few templates have code
-    import warnings
+    from hyperpod_constructs.analysis.code_runs.parsing import parsed_code  # few templates have code
 
     code, runtime = as_str(function.get("Code", "ZipFile")) or "", as_str(function.get("Runtime")) or ""
-    if not runtime.startswith("python") or not 0 < len(code) <= _LONGEST:
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    return parsed_code(code) if runtime.startswith("python") else None
 
 
 def answers_nothing(function: Resource) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
+from hyperpod_constructs.analysis.code_runs.parsing import LONGEST, parsed_code
 from hyperpod_constructs.analysis.code_runs.runs import MOST_STEPS, Code, Run, runs
 from hyperpod_constructs.analysis.code_runs.service_calls import CodeCall
 from hyperpod_constructs.analysis.code_runs.things import thing_of
@@ -15,8 +16,8 @@ from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import Part, Text, Value, as_str, parts_of
 
 FUNCTION = "AWS::Lambda::Function"
-_LONGEST, _MOST_STEPS = 1 << 16, 500_000
-"""The longest code of a function, and how many steps the functions of a model are followed together."""
+_MOST_STEPS = 500_000
+"""How many steps the functions of a model are followed together."""
 _HOLE = "_hole_{}_"
 
 
@@ -32,7 +33,7 @@ def runs_of(function: Resource) -> tuple[Run, ...]:
 
 def _calls_of(function: Resource) -> Iterator[CodeCall]:
     text = _text(function)
-    if len(text) <= _LONGEST and (as_str(function.get("Runtime")) or "").startswith("nodejs") and "@aws-sdk" in text:
+    if len(text) <= LONGEST and (as_str(function.get("Runtime")) or "").startswith("nodejs") and "@aws-sdk" in text:
         yield from commands_in(text, _variables(function))
     else:
         found = chain.from_iterable(run.calls for run in runs_of(function))
@@ -40,17 +41,9 @@ def _calls_of(function: Resource) -> Iterator[CodeCall]:
 
 
 def _runs_of(function: Resource) -> Iterator[Run]:
-    import ast  # few templates have code
-    import warnings
-
-    text, runtime = _text(function), as_str(function.get("Runtime")) or ""
-    if not 0 < len(text) <= _LONGEST or not runtime.startswith("python"):
-        return
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    is_python = (as_str(function.get("Runtime")) or "").startswith("python")
+    tree = parsed_code(_text(function)) if is_python else None
+    if tree is None:
         return
     direct, behind = made_by(function), made_behind(function, ON_EVENT, IS_COMPLETE)
     handler = (as_str(function.get("Handler")) or "").rpartition(".")[2]

@@ -137,14 +137,10 @@ def _by_shell(name: str, text: str, marks: Mapping[str, Part]) -> tuple[list[Sta
 
 
 def _by_python(name: str, text: str, marks: Mapping[str, Part], files: Mapping[str, NodeFile]) -> tuple[list[Started], bool]:
-    import ast  # few templates have code
-    import warnings
+    from hyperpod_constructs.analysis.code_runs.parsing import parsed_code  # few templates have code
 
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parsed_code(text)
+    if tree is None:
         return [], True
     around = Around(holes=marks, files={one.name: one.text for one in files.values()})
     run = Code(tree, around).run(None, None, "", unknown)
