@@ -12,6 +12,7 @@ from hyperpod_constructs.templates.values import UNKNOWN
 from tests.templates.models import by_id, model_of
 
 FOUND = [
+    ("pages = boto3.client('sns').get_paginator('publish')\nfor one in pages.paginate(TopicArn='a'):\n  pass", {"topicarn": "a"}),
     ("boto3.client('sns').publish(TopicArn='a')", {"topicarn": "a"}),
     ("sns, sqs = boto3.client('sns'), boto3.client('sqs')\nsns.publish(TopicArn='a')", {"topicarn": "a"}),
     ("self.sns = boto3.client('sns')\nself.sns.publish(TopicArn='a')", {"topicarn": "a"}),

@@ -30,6 +30,8 @@ from hyperpod_constructs.analysis.code_runs.way import Way
 from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, joined
 
 MOST_TURNS = 100
+_PAGES = "paginate"
+"""The method of what gives an operation page by page."""
 _FRESH = ("aws_request_id",)
 """Attributes that have another value in each call."""
 _LARGEST = 1 << 62
@@ -67,6 +69,8 @@ def attribute(way: Way, of: Thing, name: str, written: str) -> Thing:
         if name not in of.attributes and isinstance(method, Function):
             return Function(method.node, method.scope, of)
         return of.attributes.get(name, UNKNOWN)
+    if isinstance(of, Method) and name == _PAGES:
+        return of
     if isinstance(of, Client | Object | Items | Opened | str | Text | Reference):
         return Method(of, name)
     return way.attributes.get(written, Method(of, name) if name in ("client", "resource") else UNKNOWN)

@@ -34,7 +34,7 @@ from hyperpod_constructs.analysis.sent_answers import SEND
 from hyperpod_constructs.templates.values import UNKNOWN
 
 _OF_SEND = ("event", "context", "responseStatus", "responseData", "physicalResourceId")
-_DEEPEST, _DEEPEST_CALLS, _DEEPEST_EVENT, _PAGES = 80, 12, 4, "paginate"
+_DEEPEST, _DEEPEST_CALLS, _DEEPEST_EVENT = 80, 12, 4
 PROPERTIES = "ResourceProperties"
 _SPELLING = ("dict", "json.dumps", "repr", "str")
 """Functions whose result stands for what they get."""
@@ -219,14 +219,12 @@ class Machine:
 
     def _method(self, node: ast.Call, method: Method, given: Items, named: Object) -> Thing:
         of, name = method
-        if isinstance(of, Method) and name == _PAGES and isinstance(of.of, Client):
-            return self._of_client(node, of.of, of.name, given, named)
         if not isinstance(of, Client):
             found = of_method(of, name, given.items, named.items)
             return UNKNOWN if given.is_open or named.is_open else found
         if name == "get_paginator":
             first = given.items[0] if given.items else None
-            return Method(Method(of, first), _PAGES) if isinstance(first, str) else UNKNOWN
+            return Method(of, first) if isinstance(first, str) else UNKNOWN
         return self._of_client(node, of, name, given, named)
 
     def _of_client(self, node: ast.Call, client: Client, name: str, given: Items, named: Object) -> Thing:
