@@ -87,4 +87,4 @@ def _ways(resource: Resource, *requests: str) -> list[Way] | None:
             return None
         found += own
     ways = [way for one in found for way in one.ways]
-    return ways if found and all(one.is_whole for one in found) and not any(way.hands_on for way in ways) else None
+    return ways if found and all(one.is_whole and one.ends for one in found) and not any(way.hands_on for way in ways) else None

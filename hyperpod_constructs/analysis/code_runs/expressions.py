@@ -22,6 +22,7 @@ from hyperpod_constructs.analysis.code_runs.things import (
     Object,
     Opened,
     Scope,
+    Spelled,
     Thing,
     several,
     truth,
@@ -30,6 +31,9 @@ from hyperpod_constructs.analysis.code_runs.way import Way
 from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, joined
 
 MOST_TURNS = 100
+_OF_OBJECTS = ("get", "items", "keys", "setdefault", "update", "values")
+"""Methods of objects that lists do not have."""
+_PROPERTY, _STATIC = "property", "staticmethod"
 _PAGES = "paginate"
 """The method of what gives an operation page by page."""
 _FRESH = ("aws_request_id",)
@@ -66,12 +70,13 @@ def attribute(way: Way, of: Thing, name: str, written: str) -> Thing:
         return way.attributes.get(written, Named(f"{of.name}.{name}"))
     if isinstance(of, Instance):
         method = of.kind.members.names.get(name)
-        if name not in of.attributes and isinstance(method, Function):
-            return Function(method.node, method.scope, of)
-        return of.attributes.get(name, UNKNOWN)
+        if name in of.attributes or not isinstance(method, Function):
+            return of.attributes.get(name, UNKNOWN)
+        bound = Function(method.node, method.scope, None if _STATIC in method.wrapped else of, method.wrapped)
+        return way.own(bound) if _PROPERTY in method.wrapped else bound
     if isinstance(of, Method) and name == _PAGES:
         return of
-    if isinstance(of, Client | Object | Items | Opened | str | Text | Reference):
+    if isinstance(of, Client | Object | Items | Opened | Spelled | str | Text | Reference):
         return Method(of, name)
     return way.attributes.get(written, Method(of, name) if name in ("client", "resource") else UNKNOWN)
 
@@ -132,7 +137,10 @@ def _object(way: Way, node: ast.Dict, scope: Scope) -> Thing:
 
 
 def _attribute(way: Way, node: ast.Attribute, scope: Scope) -> Thing:
-    return attribute(way, evaluated(way, node.value, scope), node.attr, ast.unparse(node))
+    of = evaluated(way, node.value, scope)
+    if isinstance(of, Items) and node.attr in _OF_OBJECTS:
+        way.fail(node, "AttributeError", f"a list has no {node.attr}")
+    return attribute(way, of, node.attr, ast.unparse(node))
 
 
 def _subscript(way: Way, node: ast.Subscript, scope: Scope) -> Thing:
@@ -140,8 +148,11 @@ def _subscript(way: Way, node: ast.Subscript, scope: Scope) -> Thing:
     if isinstance(node.slice, ast.Slice):
         return _slice(way, of, node.slice, scope)
     key = evaluated(way, node.slice, scope)
-    if isinstance(of, Object) and isinstance(key, str) and key not in of.items and not of.is_open:
-        way.misses(of, key, node)
+    if isinstance(of, Object) and plain(key) and key not in of.items and not of.is_open and isinstance(node.ctx, ast.Load):
+        way.misses(of, str(key), node)
+        way.fail(node, "KeyError", f"there is no {key}")
+    if of is None and isinstance(node.ctx, ast.Load):
+        way.fail(node, "TypeError", "None has no items")
     return item(way, of, key)
 
 

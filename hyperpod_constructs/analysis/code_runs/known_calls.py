@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hyperpod_constructs.analysis.code_runs.things import (
     FRESH,
     Fresh,
+    Given,
     Items,
     Named,
     Object,
     Opened,
+    Spelled,
     Thing,
     lose,
     thing_of,
@@ -31,6 +33,8 @@ _OF_TEXTS = (
 )
 """Methods of texts that have the same result wherever they run."""
 _KEEPING = ("decode", "encode")
+OF_REQUEST = Given("RequestId")
+"""The id of a request, which is another one each time."""
 HARMLESS = frozenset(("print", "str", "repr", "len", "dict", "list", "json.dumps", "bool", "int", "isinstance", "type", "sorted"))
 """Functions that neither keep nor change what they get."""
 _LOGGERS = ("log", "logger", "logging", "LOG", "LOGGER", "_logger")
@@ -44,7 +48,7 @@ def is_harmless(name: str) -> bool:
 def text_of(things: Iterable[Thing]) -> Thing:
     """A text of several things; unknown if one of them is no text, and fresh if one is."""
     things = list(things)
-    if any(isinstance(one, Fresh) for one in things):
+    if any(isinstance(one, Fresh) or one == OF_REQUEST for one in things):
         return FRESH
     found = [str(one) if isinstance(one, int | float) and not isinstance(one, bool) else one for one in things]
     known = all(isinstance(one, str | Text | Reference) for one in found)
@@ -74,7 +78,7 @@ def of_method(of: Thing, name: str, given: Sequence[Thing], named: Mapping[str, 
         return _of_object(of, name, given, named)
     if isinstance(of, Items):
         return _of_items(of, name, given)
-    if name in _KEEPING and isinstance(of, str | Text | Reference):
+    if name in _KEEPING and isinstance(of, str | Text | Reference | Spelled):
         return of
     if isinstance(of, str):
         return _of_text(of, name, given, named)
@@ -216,6 +220,8 @@ def of_function(name: str, given: Sequence[Thing], named: Mapping[str, Thing], v
         for one in given:
             of_method(made, "update", [one], {})
         return made
+    if name == "json.dumps" and given and isinstance(given[0], Object):
+        return Spelled(Object(dict(given[0].items), given[0].is_open))
     if name in _SESSIONS:
         return Named("boto3")
     if name in _MAKING or (name in _FUNCTIONS and isinstance(given[0] if given else None, Fresh)):

@@ -8,15 +8,26 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.code_runs.choices import Choices
-from hyperpod_constructs.analysis.code_runs.expressions import evaluated, listed
-from hyperpod_constructs.analysis.code_runs.known_calls import OPEN, STARTING, is_harmless, of_function, of_method, plain, words_of
+from hyperpod_constructs.analysis.code_runs.expressions import attribute, evaluated, listed
+from hyperpod_constructs.analysis.code_runs.known_calls import (
+    OF_REQUEST,
+    OPEN,
+    STARTING,
+    is_harmless,
+    of_function,
+    of_method,
+    plain,
+    words_of,
+)
+from hyperpod_constructs.analysis.code_runs.leaving import Ended, Raised, Returned
 from hyperpod_constructs.analysis.code_runs.service_calls import OTHERS, CodeCall, call_of, resource_of_client
-from hyperpod_constructs.analysis.code_runs.statements import Ended, Returned, done
+from hyperpod_constructs.analysis.code_runs.statements import done
 from hyperpod_constructs.analysis.code_runs.things import (
     FRESH,
     Client,
     Fresh,
     Function,
+    Given,
     Instance,
     Items,
     Kind,
@@ -25,6 +36,7 @@ from hyperpod_constructs.analysis.code_runs.things import (
     Object,
     Opened,
     Scope,
+    Spelled,
     Thing,
     lose,
     truth,
@@ -36,6 +48,7 @@ from hyperpod_constructs.templates.values import UNKNOWN
 _OF_SEND = ("event", "context", "responseStatus", "responseData", "physicalResourceId")
 _DEEPEST, _DEEPEST_CALLS, _DEEPEST_EVENT = 80, 12, 4
 PROPERTIES = "ResourceProperties"
+WHERE_TO, _METHODS = Given("ResponseURL"), ("GET", "PATCH", "POST", "PUT")
 _SPELLING = ("dict", "json.dumps", "repr", "str")
 """Functions whose result stands for what they get."""
 _MAKERS = ("client", "resource")
@@ -43,17 +56,31 @@ _MAKERS = ("client", "resource")
 
 
 class Sent(NamedTuple):
-    """An answer to CloudFormation by `cfnresponse`."""
+    """An answer to CloudFormation, by `cfnresponse` or by the code itself.
+
+    :param request: the id of the request; `None` if it is not there.
+    :param method: that of HTTP; empty if it is not known.
+    """
 
     status: Thing
     data: Thing
     id: Thing
+    line: int
+    request: Thing = OF_REQUEST
+    method: str = "PUT"
 
 
 class Missed(NamedTuple):
     """A property that code reads, and that the custom resource does not have."""
 
     name: str
+    line: int
+
+
+class Failure(NamedTuple):
+    """Something that surely fails where a way comes to it."""
+
+    says: str
     line: int
 
 
@@ -91,6 +118,7 @@ class Machine:
         """Whether the function that runs gives one value after the other."""
         self.caught: list[int] = []
         self.missed: list[Missed] = []
+        self.failures: list[Failure] = []
         self._choices = choices
         self._budget = budget
         self._made = made
@@ -131,6 +159,18 @@ class Machine:
         if isinstance(self._event, Object) and self._event.items.get(PROPERTIES) is of:
             self.missed.append(Missed(key, node.lineno))
 
+    def fail(self, node: ast.expr, name: str, says: str) -> None:
+        """Leave by an exception of this name.
+
+        :raises Raised: always.
+        """
+        self.failures.append(Failure(says, node.lineno))
+        raise Raised(name)
+
+    def own(self, function: Function) -> Thing:
+        """What a function of the code gives without arguments."""
+        return self._own(function, Items(), Object())
+
     def call(self, node: ast.Call, scope: Scope) -> Thing:
         """What a call gives."""
         function = evaluated(self, node.func, scope)
@@ -142,13 +182,15 @@ class Machine:
             return Client(first, {})
         if isinstance(function, Fresh):
             return FRESH
+        if not isinstance(function, Function | Kind) and self._answers(name, [*given.items, *named.items.values()], node.lineno):
+            return UNKNOWN
         if isinstance(function, Function):
             return self._own(function, given, named)
         if isinstance(function, Kind):
             return self.instance(function, given, named)
         if isinstance(function, Method):
             return self._method(node, function, given, named)
-        return self._named(ast.unparse(node.func), function, given, named)
+        return self._named(node, function, given, named)
 
     def _keywords(self, keywords: Sequence[ast.keyword], scope: Scope) -> Object:
         found = Object()
@@ -238,15 +280,36 @@ class Machine:
             self._made.setdefault((id(node), repr(call.parameters)), call)
         return UNKNOWN
 
-    def _named(self, written: str, function: Thing, given: Items, named: Object) -> Thing:
+    def _answers(self, name: str, things: Sequence[Thing], line: int) -> bool:
+        """Note an answer that the code itself sends to CloudFormation; whether the call is about that."""
+        if WHERE_TO not in [one for one in things if isinstance(one, Given)]:
+            return False
+        bodies = [one.of for one in things if isinstance(one, Spelled)]
+        if len(bodies) != 1 or bodies[0].is_open:
+            self.hands_on = True
+            return True
+        words = [name.rpartition(".")[2].upper(), *(one.upper() for one in things if isinstance(one, str))]
+        method = next((word for word in words if word in _METHODS), "")
+        keys = ("Status", "Data", "PhysicalResourceId", "RequestId")
+        status, data, id_, request = (bodies[0].items.get(key) for key in keys)
+        self.sent.append(Sent(status, data, id_, line, request, method))
+        return True
+
+    def _named(self, node: ast.Call, function: Thing, given: Items, named: Object) -> Thing:
         """The result of a function that is not in the code."""
+        written, line = ast.unparse(node.func), node.lineno
         name = function.name if isinstance(function, Named) else written
         things = [*given.items, *named.items.values()]
         if name == SEND:
             by_name = {**dict(zip(_OF_SEND, given.items, strict=False)), **named.items}
             status, data, id_ = (by_name.get(one) for one in _OF_SEND[2:])
-            self.sent.append(Sent(status.name.rpartition(".")[2] if isinstance(status, Named) else status, data, id_))
+            self.sent.append(Sent(status.name.rpartition(".")[2] if isinstance(status, Named) else status, data, id_, line))
             return None
+        if name == "getattr" and len(given.items) > 1 and isinstance(given.items[1], str):
+            of, wanted = given.items[:2]
+            if isinstance(of, Instance) and not of.kind.node.bases and wanted not in {*of.attributes, *of.kind.members.names}:
+                self.fail(node, "AttributeError", f"{of.kind.node.name} has no {wanted}")
+            return attribute(self, of, wanted, written)
         if name in STARTING:
             self.commands.append(words_of(given.items[0] if given.items else UNKNOWN))
             return UNKNOWN

@@ -13,10 +13,10 @@ from functools import partial
 from typing import TypeAlias
 
 from hyperpod_constructs.analysis.code_runs.choices import Choices
-from hyperpod_constructs.analysis.code_runs.machine import PROPERTIES, Budget, Machine, Missed, Sent
+from hyperpod_constructs.analysis.code_runs.leaving import Left, Raised
+from hyperpod_constructs.analysis.code_runs.machine import PROPERTIES, Budget, Failure, Machine, Missed, Sent
 from hyperpod_constructs.analysis.code_runs.service_calls import CodeCall
-from hyperpod_constructs.analysis.code_runs.statements import Left, Raised
-from hyperpod_constructs.analysis.code_runs.things import Function, Kind, Object, Thing, thing_of
+from hyperpod_constructs.analysis.code_runs.things import Function, Given, Kind, Object, Thing, thing_of
 from hyperpod_constructs.analysis.code_runs.way import Around
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import UNKNOWN
@@ -35,6 +35,7 @@ class Way:
     :param raises: whether a failure ends it.
     :param caught: the lines that catch a failure.
     :param missed: the properties that it reads, and that the custom resource does not have.
+    :param failures: what surely fails on it.
     :param hands_on: whether something outside the code gets the event, and may answer it.
     :param commands: the words of the programs that it starts.
     :param opened: the files that it opens.
@@ -45,6 +46,7 @@ class Way:
     raises: bool
     caught: tuple[int, ...]
     missed: tuple[Missed, ...]
+    failures: tuple[Failure, ...]
     hands_on: bool
     commands: tuple[tuple[Thing, ...], ...]
     opened: tuple[str, ...]
@@ -110,12 +112,13 @@ def _event(resource: Resource, request: str, *, framework: bool) -> Thing:
             "ResourceType": resource.type,
             "LogicalResourceId": resource.logical_id,
             PROPERTIES: thing_of(resource.get()),
-            **dict.fromkeys(("RequestId", "ResponseURL", "StackId"), UNKNOWN),
+            **{name: Given(name) for name in ("RequestId", "ResponseURL", "StackId")},
+            "ServiceToken": UNKNOWN,
         },
         is_open=framework,
     )
     if request != CREATE:
-        event.items["PhysicalResourceId"] = UNKNOWN
+        event.items["PhysicalResourceId"] = Given("PhysicalResourceId")
     if request not in (CREATE, DELETE):
         event.items["OldResourceProperties"] = UNKNOWN
     return event
@@ -191,6 +194,7 @@ def _ended(machine: Machine, returned: Thing, *, raises: bool) -> Way:
         raises,
         tuple(machine.caught),
         tuple(machine.missed),
+        tuple(machine.failures),
         machine.hands_on,
         tuple(machine.commands),
         tuple(machine.opened),

@@ -7,46 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hyperpod_constructs.analysis.code_runs.expressions import combined, evaluated, turns_over
 from hyperpod_constructs.analysis.code_runs.known_calls import plain
-from hyperpod_constructs.analysis.code_runs.things import Function, Items, Kind, Named, Object, Scope, Thing, lose, truth
+from hyperpod_constructs.analysis.code_runs.leaving import Broken, Ended, Left, Raised, Returned
+from hyperpod_constructs.analysis.code_runs.things import Function, Items, Kind, Named, Object, Scope, lose, truth
 from hyperpod_constructs.analysis.code_runs.way import Way
 from hyperpod_constructs.templates.values import UNKNOWN
 
 _ALL = ("Exception", "BaseException")
-
-
-class Left(Exception):  # noqa: N818 - the way leaves a block, which is no error
-    """The way leaves a block."""
-
-
-class Returned(Left):
-    """A function returns."""
-
-    def __init__(self, value: Thing) -> None:
-        self.value = value
-
-
-class Broken(Left):
-    """The way leaves a loop, or its turn.
-
-    :param ends: whether it leaves the loop.
-    """
-
-    def __init__(self, *, ends: bool) -> None:
-        self.ends = ends
-
-
-class Raised(Left):
-    """Something fails.
-
-    :param name: the class of the exception; empty if it is not known.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
-class Ended(Left):
-    """The way is not followed any further."""
+_WRAPPING = ("property", "staticmethod")
+"""Decorators that are followed."""
 
 
 def done(way: Way, node: ast.stmt, scope: Scope) -> None:
@@ -144,8 +112,7 @@ def _try(way: Way, node: ast.Try, scope: Scope) -> None:
 
 
 def _tried(way: Way, node: ast.Try, scope: Scope) -> None:
-    if node.handlers and not way.side(node):
-        way.forget(node.body, scope)
+    if node.handlers and not way.side(node):  # what the body does first fails
         _handle(way, node, "", scope)
         return
     try:
@@ -202,7 +169,8 @@ def _delete(way: Way, node: ast.Delete, scope: Scope) -> None:
 
 
 def _define(way: Way, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
-    scope.names[node.name] = UNKNOWN if node.decorator_list else Function(node, scope)
+    wrapped = tuple(map(ast.unparse, node.decorator_list))
+    scope.names[node.name] = UNKNOWN if {*wrapped} - {*_WRAPPING} else Function(node, scope, wrapped=wrapped)
 
 
 def _class(way: Way, node: ast.ClassDef, scope: Scope) -> None:

@@ -52,11 +52,15 @@ class Scope:
 
 @dataclass(eq=False, slots=True)
 class Function:
-    """A function of the code, with the scope in which it stands and the object to which it is bound."""
+    """A function of the code, with the scope in which it stands and the object to which it is bound.
+
+    :param wrapped: the decorators that it has.
+    """
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     scope: Scope
     of: Thing = None
+    wrapped: tuple[str, ...] = ()
 
 
 @dataclass(eq=False, slots=True)
@@ -102,6 +106,18 @@ class Fresh:
 
 
 FRESH = Fresh()
+
+
+class Given(NamedTuple):
+    """What CloudFormation gives with a request, and nobody knows: its id, and where the answer goes."""
+
+    name: str
+
+
+class Spelled(NamedTuple):
+    """An object as a text in JSON."""
+
+    of: Object
 
 
 class Opened(NamedTuple):
@@ -150,7 +166,7 @@ def truth(thing: Thing) -> bool | None:
     """Whether a thing counts as true; `None` if that is not known."""
     if isinstance(thing, Object | Items):
         return None if thing.is_open else bool(thing.items)
-    if isinstance(thing, Reference | Function | Kind | Client | Fresh):
+    if isinstance(thing, Reference | Function | Kind | Client | Fresh | Given | Spelled):
         return True
     if isinstance(thing, Text):
         return True if any(isinstance(part, Reference) or (isinstance(part, str) and part) for part in thing.parts) else None

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from hyperpod_constructs.analysis.code_runs.things import Object, Scope, Thing
+from hyperpod_constructs.analysis.code_runs.things import Function, Object, Scope, Thing
 from hyperpod_constructs.templates.values import Part, Value
 
 if TYPE_CHECKING:
@@ -56,6 +56,15 @@ class Way(Protocol):
 
     def misses(self, of: Object, key: str, node: ast.expr) -> None:
         """Note that an object has no item of this name."""
+
+    def fail(self, node: ast.expr, name: str, says: str) -> None:
+        """Leave by an exception of this name.
+
+        :raises Raised: always.
+        """
+
+    def own(self, function: Function) -> Thing:
+        """What a function of the code gives without arguments."""
 
     def call(self, node: ast.Call, scope: Scope) -> Thing:
         """What a call gives."""

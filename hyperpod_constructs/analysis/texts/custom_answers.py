@@ -14,13 +14,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from hyperpod_constructs.analysis.code_runs.known_calls import OF_REQUEST
 from hyperpod_constructs.analysis.code_runs.runs import DELETE, UPDATE, Run
-from hyperpod_constructs.analysis.code_runs.things import FRESH
+from hyperpod_constructs.analysis.code_runs.things import FRESH, Fresh, Object
 from hyperpod_constructs.analysis.custom_resources import IS_COMPLETE, made_behind, made_by
 from hyperpod_constructs.analysis.function_answers import answer_of_function
 from hyperpod_constructs.analysis.function_code import runs_of
 from hyperpod_constructs.analysis.schema.violation import listed, meant
-from hyperpod_constructs.analysis.sent_answers import MODULE, SEND, status_of
+from hyperpod_constructs.analysis.sent_answers import FAILED, MODULE, SEND, status_of
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips
 from hyperpod_constructs.templates.model import Resource
 
@@ -28,10 +29,9 @@ _CODE = ("Code", "ZipFile")
 _STATUSES = ("SUCCESS", "FAILED")
 _OF_SEND = ("event", "context", "responseStatus", "responseData")
 _OF_MODULE = (*_STATUSES, "send")
-_URL = "ResponseURL"
-"""Where an answer goes: code that has it may answer."""
 _OLD = "PhysicalResourceId"
 """Code that has it may answer with the old id, or delete by it."""
+_PUT = "PUT"
 _DELETING = ("Delete", "Deregister", "Terminate")
 
 
@@ -44,10 +44,12 @@ def mistakes_in_answers(tree: ast.Module, function: Resource, name: str) -> Slip
     handler = next((one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == name), None)
     if handler is not None and not handler.decorator_list:
         runs = [one for one in runs_of(function) if one.resource is not None]
-        direct = runs if made_by(function) and _URL not in ast.unparse(tree) else []
-        yield from _silent(handler, direct)
-        yield from _new_id(handler, direct) if _OLD not in ast.unparse(tree) else ()
+        direct = runs if made_by(function) else []
         yield from _properties(runs)
+        yield from _failing(runs)
+        yield from _silent(handler, direct)
+        yield from (slip for run in direct for slip in _refused(run))
+        yield from _new_id(handler, direct) if _OLD not in ast.unparse(tree) else ()
     yield from _completion(function)
 
 
@@ -93,6 +95,34 @@ def _silent(handler: ast.FunctionDef, runs: Sequence[Run]) -> Iterator[Slip]:
         yield _slip(line, "catches a failure, and does not answer it: CloudFormation waits in vain", "an answer with FAILED")
 
 
+def _failing(runs: Sequence[Run]) -> Iterator[Slip]:
+    """The first failure of a request that no way serves."""
+    for run in runs:
+        failing = [way.failures[0] for way in run.ways if way.failures]
+        if run.is_whole and failing and not run.ends and run.resource is not None:
+            says = f"fails with each request to {run.request.lower()} {run.resource.logical_id}: {failing[0].says}"
+            yield _slip(failing[0].line, says, "code that serves the request")
+            return
+
+
+def _refused(run: Run) -> Iterator[Slip]:
+    """Answers that CloudFormation does not take, or with which it takes no request for served."""
+    ends = run.ends if run.is_whole else ()
+    for sent in (sent for way in ends for sent in way.sent):
+        if isinstance(sent.status, Object) or (isinstance(sent.status, str) and sent.status not in _STATUSES):
+            status = "an object" if isinstance(sent.status, Object) else repr(sent.status)
+            yield _slip(sent.line, f"answers with {status} as its status", listed(_STATUSES))
+        if sent.request is None or isinstance(sent.request, Fresh):
+            yield _slip(sent.line, "does not answer with the id of the request", "RequestId of the event")
+        if sent.request is not OF_REQUEST and sent.id in (None, ""):
+            yield _slip(sent.line, f"answers without {_OLD}", "the same id for the same resource, such as its name")
+        if sent.method not in ("", _PUT):
+            yield _slip(sent.line, f"answers by {sent.method}, and the address is signed for {_PUT}", _PUT)
+    if ends and run.resource is not None and all(way.sent and all(one.status == FAILED for one in way.sent) for way in ends):
+        says = f"answers each request to {run.request.lower()} {run.resource.logical_id} with {FAILED}"
+        yield _slip(ends[0].sent[0].line, says, "SUCCESS where the request is served")
+
+
 def _new_id(handler: ast.FunctionDef, runs: Sequence[Run]) -> Iterator[Slip]:
     """An id that is another one with each update, where a request to delete deletes something."""
     for update, delete in ((one, other) for one in runs for other in runs if one.resource is other.resource is not None):
@@ -111,10 +141,10 @@ def _new_id(handler: ast.FunctionDef, runs: Sequence[Run]) -> Iterator[Slip]:
 def _properties(runs: Sequence[Run]) -> Iterator[Slip]:
     """A property that the code surely reads, or one that is nearly there, and that no custom resource of the function has."""
     for run in runs:
-        resource, ways = run.resource, run.ends
+        resource, ways = run.resource, run.ends or run.ways
         for missed in (one for way in ways for one in way.missed) if resource is not None else ():
             near = meant(missed.name, resource.properties) if resource is not None else ""
-            surely = run.is_whole and all(any(one.name == missed.name for one in way.missed) for way in ways)
+            surely = run.is_whole and not run.ends
             if resource is not None and (near or surely):
                 says = f"reads the property {missed.name}, which {resource.logical_id} does not have{near}"
                 yield _slip(missed.line, says, listed(resource.properties))

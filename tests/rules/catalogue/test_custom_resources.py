@@ -66,8 +66,43 @@ def handler(event, context):
     url = event["ResponseURL"]
     if "Extra" in event["ResourceProperties"]:
         print(event["ResourceProperties"]["Extra"])
-    body = json.dumps({"Status": "SUCCESS", "StackId": event["StackId"]}).encode()
+    given = {name: event[name] for name in ("StackId", "RequestId", "LogicalResourceId")}
+    body = json.dumps({"Status": "SUCCESS", "PhysicalResourceId": "images", "Data": {"Kind": "a"}, **given}).encode()
     urllib.request.urlopen(urllib.request.Request(url, data=body, method="PUT"))
+"""
+DISPATCH = """
+import cfnresponse
+
+
+class Repository:
+    def __init__(self, event):
+        self.name = event["ResourceProperties"]["Repository"]
+
+    @property
+    def id(self):
+        return f"repository-{self.name}"
+
+    def create(self):
+        return {"Name": self.name}
+
+    def delete(self):
+        return {}
+
+    update = create
+
+
+ENDS = {"Create": "made", "Update": "made", "Delete": "gone"}
+
+
+def handler(event, context):
+    repository = Repository(event)
+    status, data = cfnresponse.FAILED, {}
+    try:
+        data = getattr(repository, event["RequestType"].lower())()
+        data["State"] = ENDS[event["RequestType"]]
+        status = cfnresponse.SUCCESS
+    finally:
+        cfnresponse.send(event, context, status, data, repository.id)
 """
 HANDED_ON = """
 import json
@@ -143,7 +178,13 @@ def handler(event, context):
 """
 
 
-ANSWERING = [direct(DIRECT, "Kind"), framework(), *map(direct, (BY_KIND, FINALLY, BY_HAND, HANDED_ON, ANSWERED_INSIDE))]
+ANSWERING = [
+    direct(DIRECT, "Kind"),
+    framework(),
+    *map(direct, (BY_KIND, FINALLY, BY_HAND, HANDED_ON, ANSWERED_INSIDE)),
+    direct(BY_HAND, "Kind"),
+    direct(DISPATCH, "State"),
+]
 
 
 @pytest.mark.parametrize("template", ANSWERING)
@@ -165,6 +206,22 @@ def test_functions_that_answer(template: Template) -> None:
         (direct(BY_KIND.replace('kind == "Delete"', 'kind == "Remove"')), "compares kind with 'Remove', which it never is"),
         (direct(BY_KIND.replace('"SUCCESS"', '"SUCCES"', 1)), "answers 'SUCCES'; the nearest is SUCCESS"),
         (direct(BY_NAME), "answers no request to delete Purge"),
+        (direct(BY_HAND.replace('"SUCCESS"', '"OK"')), "answers with 'OK' as its status"),
+        (direct(BY_HAND.replace('"PhysicalResourceId": "images", ', "")), "answers without PhysicalResourceId"),
+        (direct(BY_HAND.replace('"RequestId", ', "")), "does not answer with the id of the request"),
+        (direct(BY_HAND.replace('"PUT"', '"POST"')), "answers by POST, and the address is signed for PUT"),
+        (direct(BY_HAND.replace('"Data"', '"Datas"'), "Kind"), "the function of Purge gives no Kind"),
+        (
+            direct(DISPATCH.replace('"Delete": "gone"', '"delete": "gone"')),
+            "fails with each request to delete Purge: there is no Delete",
+        ),
+        (direct(DISPATCH.replace("def delete", "def remove")), "fails with each request to delete Purge: Repository has no delete"),
+        (
+            direct(DISPATCH.replace("= cfnresponse.SUCCESS", "= cfnresponse.FAILED")),
+            "answers each request to create Purge with FAILED",
+        ),
+        (direct(DISPATCH.replace("status, data, rep", "data, status, rep")), "answers with an object as its status"),
+        (direct(DISPATCH, "Status"), "the function of Purge gives no Status"),
         (direct(ANSWERED_INSIDE.replace("return answer(event, context)", "return")), "answers no request to delete Purge"),
         (framework(attribute="PlanArn"), "HP-REF-002 Note: the function of Plan gives no PlanArn"),
         (framework(is_complete=IS_COMPLETE.replace("IsComplete", "Complete")), "the framework asks for IsComplete"),

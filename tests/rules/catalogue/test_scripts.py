@@ -306,7 +306,7 @@ def test_a_custom_resource_writes_what_its_function_does() -> None:
     assert said(put("lifecycle")) == []
     (message,) = said(edited(put("lifecycle"), {"Cluster/InstanceGroups/0/LifeCycleConfig/OnInitComplete": "prepare.sh"}))
     assert "and Published writes lifecycle/on_init_complete.sh" in message
-    others = PUTS + "    boto3.client('s3').put_object(Bucket=props['Bucket'], Key=props['Other'], Body=b'')\n"
+    others = PUTS + "    boto3.client('s3').put_object(Bucket=props['Bucket'], Key=context.other, Body=b'')\n"
     unknown = edited(put("lifecycle", others), {"Cluster/InstanceGroups/0/LifeCycleConfig/OnInitComplete": "prepare.sh"})
     assert said(unknown) == []
 
