@@ -53,7 +53,7 @@ def lacking(group: Group) -> Iterator[Lacking]:
             text = f"{key} of instance group {group.label!r} is {name!r}, which {uploads[0].resource.logical_id} does not upload"
             said.add((LIFE_CYCLE, key))
             yield Lacking((LIFE_CYCLE, key), text)
-    yield from _started_in_vain(group, files) if files and not said else ()
+    yield from _started_in_vain(group, files or programs_of(group).files) if len(uploads) == 1 and not said else ()
     yield from (one for one in _written_elsewhere(group, uploads) if one.path not in said)
     yield from _written_into_another_bucket(group) if not uploads else ()
     yield from (one for one in _copied_in_vain(group) if one.path not in said)

@@ -7,12 +7,14 @@ Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifec
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.answered_values import answered
 from hyperpod_constructs.analysis.clusters import Group
+from hyperpod_constructs.analysis.code_runs.machine import Failure
 from hyperpod_constructs.analysis.code_runs.runs import Code, unknown
 from hyperpod_constructs.analysis.code_runs.things import value_of
 from hyperpod_constructs.analysis.code_runs.way import Around
@@ -20,7 +22,7 @@ from hyperpod_constructs.analysis.embedded import marked
 from hyperpod_constructs.analysis.schema.violation import Path
 from hyperpod_constructs.analysis.shell import is_shell, run_of
 from hyperpod_constructs.analysis.shell_words import plain
-from hyperpod_constructs.analysis.uploads import is_body, key_of, uploads_of
+from hyperpod_constructs.analysis.uploads import is_body, key_of, puts_of, uploads_of
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import Part, Text, Value, as_str, parts_of, placed_leaves
 
@@ -29,6 +31,8 @@ _SHELLS, _PYTHONS = ("bash", "dash", "sh", "source", "."), ("python", "python3")
 _LONGEST, _MOST_FILES = 1 << 16, 100
 _LEAVING = ("cd", "pushd")
 """Commands behind which names of files are those of another folder."""
+_OWN_FOLDER = re.compile(r"""cd\s+"?\$\(\s*dirname\s+(?:--\s+)?"?\$(?:0|\{?BASH_SOURCE)""")
+"""The way of scripts to their own folder."""
 _MAKING = ("git", "tar", "unzip")
 _COPYING, _ALL_OF_IT = ("aws", "cp", "rsync", "scp"), ("--recursive", "-R", "-a", "-r", "sync")
 """Commands that may make files without their names, and others that do so with one of these words."""
@@ -68,11 +72,13 @@ class Programs:
     :param files: the uploaded files by their names.
     :param started: what they start and open, as far as they are followed.
     :param makes: whether something may make further files without their names.
+    :param failures: the files that surely run and fail, each with what fails first.
     """
 
     files: Mapping[str, NodeFile]
     started: tuple[Started, ...]
     makes: bool
+    failures: tuple[tuple[str, Failure], ...] = ()
 
     def starts(self, name: str) -> tuple[Started, ...]:
         """How a file is started; nothing for one that the service itself starts, or nobody."""
@@ -88,38 +94,64 @@ def _programs_of(group: Group) -> Programs:
     files = {one.name: one for one in _files_for(group)}
     waiting = [(name, True) for key in ENTRIES if (name := as_str(group.get(LIFE_CYCLE, key))) in files and name is not None]
     seen, found, makes = {name for name, _ in waiting}, list[Started](), False
+    failures: list[tuple[str, Failure]] = []
     for name, surely in waiting:
-        started, may_make = _started_by(files[name], files)
+        given = next((one.arguments for one in found if one.name == name and one.arguments is not None), ())
+        started, may_make, failure = _started_by(files[name], files, given or ())
+        failures += [] if failure is None or not surely else [(name, failure)]
         makes = makes or may_make
         for one in started:
             found.append(one._replace(surely=one.surely and surely))
             if one.name in files and one.name not in seen and one.arguments is not None:
                 seen.add(one.name)
                 waiting.append((one.name, one.surely and surely))
-    return Programs(files, tuple(found), makes)
+    return Programs(files, tuple(found), makes, tuple(failures))
 
 
 def _files_for(group: Group) -> Iterator[NodeFile]:
     """The texts among what is uploaded for a group."""
     uri = answered(group.get(LIFE_CYCLE, URI))
     for upload in uploads_of(group.resource.template.model, uri):
-        key, folder = upload.key, key_of(uri).strip("/")
-        if key is None or key.startswith(f"{folder}/" if folder else ""):
-            for path, leaf in list(placed_leaves(upload.resource.get()))[:_MOST_FILES]:
-                name = str(path[-1]) if key is None else key[len(folder) :].lstrip("/")
-                is_file = len(path) > 1 if key is None else is_body(str(path[0]))
-                if isinstance(leaf, str | Text) and (is_file or is_shell(str(parts_of(leaf)[0]))):
-                    yield NodeFile(name, upload.resource, path, leaf)
+        folder = key_of(uri).strip("/")
+        leaves = list(placed_leaves(upload.resource.get()))[:_MOST_FILES]
+        bodies: Iterable[tuple[str, Path, Value]]
+        if upload.key is not None:
+            bodies = ((upload.key, path, leaf) for path, leaf in leaves if is_body(str(path[0])) or _is_script(leaf))
+        else:
+            written = list(_written(upload.resource, leaves))
+            bodies = written or ((f"{folder}/{path[-1]}", path, leaf) for path, leaf in leaves if len(path) > 1 or _is_script(leaf))
+        for key, path, text in bodies:
+            if isinstance(text, str | Text) and key.strip("/").startswith(f"{folder}/" if folder else ""):
+                yield NodeFile(key.strip("/")[len(folder) :].lstrip("/"), upload.resource, path, text)
 
 
-def _started_by(file: NodeFile, files: Mapping[str, NodeFile]) -> tuple[list[Started], bool]:
-    """What a file starts and opens, and whether it may make files."""
+def _written(resource: Resource, leaves: Sequence[tuple[Path, Value]]) -> Iterator[tuple[str, Path, Value]]:
+    """The texts that the code of a custom resource writes, with their keys and their places in its properties."""
+    for call in puts_of(resource):
+        key, body = as_str(call.parameters.get("key")), call.parameters.get("body")
+        path = next((path for path, leaf in leaves if isinstance(body, str | Text) and repr(leaf) == repr(body)), None)
+        if key is not None and path is not None:
+            yield key, path, body
+
+
+def _is_script(leaf: Value) -> bool:
+    return isinstance(leaf, str | Text) and is_shell(str(parts_of(leaf)[0]))
+
+
+def _started_by(
+    file: NodeFile, files: Mapping[str, NodeFile], arguments: tuple[Value, ...]
+) -> tuple[list[Started], bool, Failure | None]:
+    """What a file starts and opens, whether it may make files, and what surely fails in it."""
     text, marks = marked(file.text)
     if text is None or len(text) > _LONGEST:
-        return [], True
-    if is_shell(text):
-        return _by_shell(file.name, text, marks)
-    return _by_python(file.name, text, marks, files) if file.name.endswith(".py") else ([], True)
+        return [], True, None
+    if is_shell(text) or file.name.endswith(".sh"):
+        return *_by_shell(file.name, text, marks), None
+    if not file.name.endswith(".py"):
+        return [], True, None
+    return _by_python(
+        file.name, text, Around(holes=marks, files={one.name: one.text for one in files.values()}, arguments=arguments)
+    )
 
 
 def _by_shell(name: str, text: str, marks: Mapping[str, Part]) -> tuple[list[Started], bool]:
@@ -128,7 +160,7 @@ def _by_shell(name: str, text: str, marks: Mapping[str, Part]) -> tuple[list[Sta
         words = tuple(run.value(word) for word in command.words) if run is not None else ()
         copies = command.name in _COPYING and any(plain(word) in _ALL_OF_IT for word in command.arguments)
         makes = makes or copies or command.name in _MAKING
-        if command.name in _LEAVING:
+        if command.name in _LEAVING and not _OWN_FOLDER.search(text):
             return found, True
         own = _own_file(words)
         if own is not None:
@@ -136,14 +168,14 @@ def _by_shell(name: str, text: str, marks: Mapping[str, Part]) -> tuple[list[Sta
     return found, makes or run is None
 
 
-def _by_python(name: str, text: str, marks: Mapping[str, Part], files: Mapping[str, NodeFile]) -> tuple[list[Started], bool]:
+def _by_python(name: str, text: str, around: Around) -> tuple[list[Started], bool, Failure | None]:
     from hyperpod_constructs.analysis.code_runs.parsing import parsed_code  # few templates have code
 
     tree = parsed_code(text)
     if tree is None:
-        return [], True
-    around = Around(holes=marks, files={one.name: one.text for one in files.values()})
-    run = Code(tree, around).run(None, None, "", unknown)
+        return [], True, None
+    run = Code(tree, replace(around, name="__main__")).run(None, None, "", unknown)
+    failing = [way.failures[0] for way in run.ways if way.failures]
     found: dict[tuple[str, str], Started] = {}
     for way in run.ends:
         commands = [tuple(map(value_of, words)) for words in way.commands]
@@ -152,7 +184,7 @@ def _by_python(name: str, text: str, marks: Mapping[str, Part], files: Mapping[s
             found.setdefault((own[0], repr(own[1])), Started(own[0], own[1], name, surely))
         for opened in way.opened:
             found.setdefault((opened, ""), Started(opened, None, name, surely=False))
-    return list(found.values()), not run.is_whole
+    return list(found.values()), not run.is_whole, failing[0] if run.is_whole and failing and not run.ends else None
 
 
 def _starts(commands: tuple[tuple[object, ...], ...], name: str) -> bool:

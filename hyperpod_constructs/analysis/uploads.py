@@ -77,7 +77,7 @@ class Upload(NamedTuple):
 
     def _written(self) -> Iterator[str]:
         given = [(key, value) for key, value in self.resource.properties.items() if _is_files(value)]
-        if len(given) == 1 and _puts(self.resource):
+        if len(given) == 1 and puts_of(self.resource):
             yield from given[0][1]
 
     def _assets(self) -> Iterator[str]:
@@ -94,7 +94,7 @@ def written_object(resource: Resource) -> tuple[str, str] | None:
     It writes if its code puts objects, or the text of one is beside the key.
     """
     buckets, keys, bodies = (list(filter(one.fullmatch, resource.properties)) for one in (_OBJECT_BUCKET, _OBJECT_KEY, _BODY))
-    return (buckets[0], keys[0]) if len(buckets) == len(keys) == 1 and (bodies or _puts(resource)) else None
+    return (buckets[0], keys[0]) if len(buckets) == len(keys) == 1 and (bodies or puts_of(resource)) else None
 
 
 def is_body(name: str) -> bool:
@@ -102,7 +102,7 @@ def is_body(name: str) -> bool:
     return _BODY.fullmatch(name) is not None
 
 
-def _puts(resource: Resource) -> list[CodeCall]:
+def puts_of(resource: Resource) -> list[CodeCall]:
     """The calls in the code of a custom resource that put objects into a bucket."""
     maker = makers(resource.template.model).get(resource)
     own = [] if maker is None else [call for one in runs_of(maker) if one.resource is resource for call in one.calls]
@@ -138,7 +138,7 @@ def _is_custom(resource: Resource) -> bool:
 def _names(resource: Resource, bucket: Value) -> bool:
     """Whether it names a bucket in its properties, or its code puts objects there."""
     values = [value for key, value in resource.properties.items() if _BUCKET_NAME.match(key)]
-    values = values or [one.parameters.get("bucket", UNKNOWN) for one in _puts(resource)]
+    values = values or [one.parameters.get("bucket", UNKNOWN) for one in puts_of(resource)]
     return any(arn_matches(bucket_arn(value), bucket) for value in values if value is not UNKNOWN)
 
 

@@ -215,3 +215,58 @@ def test_scripts_that_start_each_other_end() -> None:
     again = "#!/bin/bash\nbash mount.sh\nbash start.sh\n"
     programs = programs_of(head(made({"start.sh": again, "mount.sh": again})))
     assert [one.name for one in programs.started] == ["mount.sh", "start.sh", "mount.sh", "start.sh"]
+
+
+PROGRAM = """
+import argparse
+import json
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--settings", type=Path, required=True)
+    return parser.parse_args()
+
+
+def run(script, *options):
+    subprocess.run(["bash", str(HERE / script), *options], check=True)
+
+
+def main():
+    settings = json.loads(arguments().settings.read_text())
+    run("mount.sh", settings["dns"], settings["mount"], settings.get("point", "/fsx"))
+
+
+if __name__ == "__main__":
+    main()
+"""
+SETTINGS = json.dumps({"dns": "${Lustre.DNSName}", "mount": "${Lustre.LustreMountName}"})
+OF_PROGRAM = {
+    "start.sh": '#!/bin/bash\nset -euo pipefail\ncd "$(dirname "$0")"\npython3 set_up.py --settings settings.json\n',
+    "set_up.py": PROGRAM,
+    "settings.json": SETTINGS,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("set_up.py", "", "", None),
+        ("set_up.py", 'settings["mount"]', 'settings["mountname"]', "line 22 of set_up.py fails on nodes of instance group 'head'"),
+        ("settings.json", '"mount"', '"mounts"', "there is no mount"),
+        ("start.sh", "--settings", "--config", "the program has no option --config"),
+        ("set_up.py", '"--settings", type=Path', '"--setting", type=Path', "the program has no option --settings"),
+        ("set_up.py", 'settings["mount"]', 'settings.get("mounts")', None),
+        ("set_up.py", 'settings["mount"], ', "", "takes $3, and set_up.py starts it with 2 arguments"),
+    ],
+)
+def test_programs_read_their_arguments_and_files(name: str, old: str, new: str, message: str | None) -> None:
+    assert old in OF_PROGRAM[name]
+    files = {**OF_PROGRAM, name: OF_PROGRAM[name].replace(old, new) if old else OF_PROGRAM[name]}
+    texts = texts_with_mistakes(made({**dict.fromkeys(FILES), "mount.sh": MOUNT, **files}))
+    found = [one.slip.message for several in texts.values() for one in several]
+    assert [message in one for one in found] == [True] if message else found == []

@@ -11,8 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from hyperpod_constructs.analysis.code_runs.known_calls import ENVIRONMENT, plain, text_of
 from hyperpod_constructs.analysis.code_runs.things import (
+    FOLDER,
     FRESH,
+    Arguments,
     Client,
+    Folder,
     Fresh,
     Function,
     Instance,
@@ -21,6 +24,7 @@ from hyperpod_constructs.analysis.code_runs.things import (
     Named,
     Object,
     Opened,
+    Parser,
     Scope,
     Spelled,
     Thing,
@@ -76,7 +80,11 @@ def attribute(way: Way, of: Thing, name: str, written: str) -> Thing:
         return way.own(bound) if _PROPERTY in method.wrapped else bound
     if isinstance(of, Method) and name == _PAGES:
         return of
-    if isinstance(of, Client | Object | Items | Opened | Spelled | str | Text | Reference):
+    if isinstance(of, Folder):
+        return FOLDER if name == "parent" else Method(of, name)
+    if isinstance(of, Arguments):
+        return of.values.get(name, UNKNOWN)
+    if isinstance(of, Client | Object | Items | Opened | Parser | Spelled | str | Text | Reference):
         return Method(of, name)
     return way.attributes.get(written, Method(of, name) if name in ("client", "resource") else UNKNOWN)
 
@@ -182,6 +190,8 @@ def combined(operator: ast.operator, left: Thing, right: Thing) -> Thing:
             return several([*left.items, *right.items], is_open=left.is_open or right.is_open)
         if isinstance(left, str | Text | Reference) or isinstance(right, str | Text | Reference):
             return text_of((left, right))
+    if isinstance(operator, ast.Div) and isinstance(left, Folder):
+        return right
     if isinstance(operator, ast.BitOr) and isinstance(left, Object) and isinstance(right, Object):
         return Object({**left.items, **right.items}, left.is_open or right.is_open)
     if type(left) is int and type(right) is int and type(operator) in _ARITHMETIC:

@@ -7,7 +7,9 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from hyperpod_constructs.analysis.code_runs.things import (
+    FOLDER,
     FRESH,
+    Folder,
     Fresh,
     Given,
     Items,
@@ -72,6 +74,8 @@ def plain(thing: Thing) -> bool:
 
 def of_method(of: Thing, name: str, given: Sequence[Thing], named: Mapping[str, Thing]) -> Thing:
     """The result of a method of a text, an object or a list; unknown for another one."""
+    if isinstance(of, Folder):
+        return FOLDER
     if isinstance(of, Opened):
         return of.text if name == "read" and not given else UNKNOWN
     if isinstance(of, Object):
@@ -208,6 +212,8 @@ _MAKING = (
     *("datetime.datetime.now", "datetime.datetime.utcnow", "secrets.token_hex"),
 )
 """Functions that give another value in each call."""
+_OF_PATHS = ("os.path.abspath", "os.path.dirname", "os.path.join", "os.path.realpath", "pathlib.Path")
+"""Functions of paths: one below the folder of the code is known by its name there."""
 _SESSIONS = ("boto3.Session", "boto3.session.Session")
 
 
@@ -222,6 +228,9 @@ def of_function(name: str, given: Sequence[Thing], named: Mapping[str, Thing], v
         return made
     if name == "json.dumps" and given and isinstance(given[0], Object):
         return Spelled(Object(dict(given[0].items), given[0].is_open))
+    if name in _OF_PATHS and given:
+        of_code = given[0] == Named("__file__") or isinstance(given[0], Folder)
+        return FOLDER if of_code and len(given) == 1 else given[1] if of_code else given[0] if len(given) == 1 else UNKNOWN
     if name in _SESSIONS:
         return Named("boto3")
     if name in _MAKING or (name in _FUNCTIONS and isinstance(given[0] if given else None, Fresh)):

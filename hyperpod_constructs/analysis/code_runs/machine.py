@@ -24,6 +24,7 @@ from hyperpod_constructs.analysis.code_runs.service_calls import OTHERS, CodeCal
 from hyperpod_constructs.analysis.code_runs.statements import done
 from hyperpod_constructs.analysis.code_runs.things import (
     FRESH,
+    Arguments,
     Client,
     Fresh,
     Function,
@@ -35,6 +36,7 @@ from hyperpod_constructs.analysis.code_runs.things import (
     Named,
     Object,
     Opened,
+    Parser,
     Scope,
     Spelled,
     Thing,
@@ -49,6 +51,7 @@ _OF_SEND = ("event", "context", "responseStatus", "responseData", "physicalResou
 _DEEPEST, _DEEPEST_CALLS, _DEEPEST_EVENT = 80, 12, 4
 PROPERTIES = "ResourceProperties"
 WHERE_TO, _METHODS = Given("ResponseURL"), ("GET", "PATCH", "POST", "PUT")
+_READ = "read_text"
 _SPELLING = ("dict", "json.dumps", "repr", "str")
 """Functions whose result stands for what they get."""
 _MAKERS = ("client", "resource")
@@ -107,7 +110,7 @@ class Machine:
     ) -> None:
         self.around = around
         self.attributes: dict[str, Thing] = {}
-        self.scope = Scope()
+        self.scope = Scope({"__name__": around.name})
         self.entered: set[int] = set()
         self.sent: list[Sent] = []
         self.commands: list[tuple[Thing, ...]] = []
@@ -261,6 +264,11 @@ class Machine:
 
     def _method(self, node: ast.Call, method: Method, given: Items, named: Object) -> Thing:
         of, name = method
+        if name == _READ and isinstance(of, str):
+            self.opened.append(of)
+            return self.around.files.get(of, UNKNOWN)
+        if isinstance(of, Parser):
+            return self._arguments(node, of, name, given, named)
         if not isinstance(of, Client):
             found = of_method(of, name, given.items, named.items)
             return UNKNOWN if given.is_open or named.is_open else found
@@ -268,6 +276,25 @@ class Machine:
             first = given.items[0] if given.items else None
             return Method(of, first) if isinstance(first, str) else UNKNOWN
         return self._of_client(node, of, name, given, named)
+
+    def _arguments(self, node: ast.Call, parser: Parser, name: str, given: Items, named: Object) -> Thing:
+        """What a parser of arguments gives: the arguments of the program."""
+        first = given.items[0] if given.items and isinstance(given.items[0], str) else ""
+        if name == "add_argument" and first.startswith("--"):
+            parser.options[first] = named.items.get("required") is True
+        elif name == "add_argument" and first:
+            parser.places.append(first)
+        words = [*self.around.arguments]
+        if name != "parse_args" or not words or not all(isinstance(word, str) for word in words[::2]):
+            return UNKNOWN
+        pairs = dict(zip(words[::2], words[1::2], strict=False)) if parser.options and not parser.places else {}
+        unknown = next((word for word in pairs if str(word).startswith("--") and word not in parser.options), None)
+        lacking = next((word for word, required in parser.options.items() if pairs and required and word not in pairs), None)
+        if unknown is not None or lacking is not None:
+            says = f"the program has no option {unknown}" if unknown else f"the option {lacking} is required"
+            self.fail(node, "SystemExit", says)
+        found = {str(word).lstrip("-").replace("-", "_"): thing for word, thing in pairs.items()}
+        return Arguments(found | dict(zip(parser.places, words if not parser.options else [], strict=False)))
 
     def _of_client(self, node: ast.Call, client: Client, name: str, given: Items, named: Object) -> Thing:
         resource = resource_of_client(client, name, given.items)
@@ -310,6 +337,8 @@ class Machine:
             if isinstance(of, Instance) and not of.kind.node.bases and wanted not in {*of.attributes, *of.kind.members.names}:
                 self.fail(node, "AttributeError", f"{of.kind.node.name} has no {wanted}")
             return attribute(self, of, wanted, written)
+        if name == "argparse.ArgumentParser":
+            return Parser()
         if name in STARTING:
             self.commands.append(words_of(given.items[0] if given.items else UNKNOWN))
             return UNKNOWN

@@ -120,6 +120,30 @@ class Spelled(NamedTuple):
     of: Object
 
 
+class Folder:
+    """The folder of the code."""
+
+    __slots__ = ()
+
+
+FOLDER = Folder()
+
+
+@dataclass(eq=False, slots=True)
+class Parser:
+    """What reads the arguments of a program: the names of its options, with those that it requires."""
+
+    options: dict[str, bool] = field(default_factory=dict)
+    places: list[str] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class Arguments:
+    """The arguments of a program by their names."""
+
+    values: dict[str, Thing] = field(default_factory=dict)
+
+
 class Opened(NamedTuple):
     """A file that code has opened."""
 

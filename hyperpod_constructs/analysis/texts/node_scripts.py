@@ -48,6 +48,7 @@ _OF_SCRIPTS = (shell_variables, cli_commands, named_by_scripts, secrets_in_scrip
 _STRICT = re.compile(r"^\s*set\s+(?:-[a-z]*u|.*-o\s+nounset)|^#!.*\s-[a-z]*u", re.MULTILINE)
 """A shell that ends with the first variable without a value."""
 _ARGUMENT, _QUOTED = re.compile(r"\$(?:([1-9])(?!\d)|\{([1-9])\})"), re.compile(r"'[^']*'|#.*")
+_FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?[\w-]+[ \t]*\(\)[ \t]*\{.*?^\}", re.MULTILINE | re.DOTALL)
 _OWN_ARGUMENTS = re.compile(r"^\s*(?:shift|set\s+--|getopts)\b|^\s*(?:function\s+[\w-]+|[\w-]+\s*\(\))", re.MULTILINE)
 """Commands after which a script has other arguments, and functions, which have their own."""
 _FILTERS = ("-delete", "-depth", "-mindepth", "-maxdepth", "-mount", "-type", "-xdev")
@@ -68,6 +69,19 @@ def scripts(cluster: Resource) -> Slips:
                     yield Slip(message, allowed, script.path, dead=True, beside=beside, at=script.resource)
 
 
+def programs(cluster: Resource) -> Slips:
+    """The programs in Python that surely run on the nodes of a cluster and fail."""
+    said: set[tuple[Resource, Path]] = set()
+    for group in (group for one in clusters(cluster.template.model) if one.resource is cluster for group in one.groups):
+        for name, failure in programs_of(group).failures:
+            file = programs_of(group).files[name]
+            if (file.resource, file.path) not in said:
+                said.add((file.resource, file.path))
+                message = f"line {failure.line} of {name} fails on nodes of instance group {group.label!r}: {failure.says}"
+                beside = ((cluster, (*group.path, LIFE_CYCLE)),)
+                yield Slip(message, "a program that ends well", file.path, dead=True, beside=beside, at=file.resource)
+
+
 def _mistakes(group: Group, script: Script) -> Iterator[tuple[str, str]]:
     """What is wrong with a script, in words, and what is right."""
     yield from mistakes_in_script(script.text)
@@ -84,10 +98,11 @@ def _arguments(group: Group, script: Script) -> Iterator[tuple[str, str]]:
     programs = programs_of(group)
     name = next((one.name for one in programs.files.values() if (one.resource, one.path) == (script.resource, script.path)), "")
     starts = [one.arguments for one in programs.starts(name)]
-    if not starts or not _STRICT.search(script.text) or _OWN_ARGUMENTS.search(script.text):
+    text = _FUNCTION.sub("", script.text)
+    if not starts or not _STRICT.search(text) or _OWN_ARGUMENTS.search(text):
         return
     given = max(len(one) for one in starts if one is not None)
-    taken = max((int(match[1] or match[2]) for match in _ARGUMENT.finditer(_QUOTED.sub("", script.text))), default=0)
+    taken = max((int(match[1] or match[2]) for match in _ARGUMENT.finditer(_QUOTED.sub("", text))), default=0)
     if taken > given:
         by = programs.starts(name)[0].by
         yield f"takes ${taken}, and {by} starts it with {given} arguments", f"at most ${given}" if given else "no arguments"
@@ -165,4 +180,4 @@ def _may_have(place: str) -> bool:
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {_CLUSTER: scripts}
+WHOLES: Mapping[str, WholeJudge] = {_CLUSTER: lambda cluster: (*scripts(cluster), *programs(cluster))}

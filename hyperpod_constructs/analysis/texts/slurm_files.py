@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.scripts import Script
 from hyperpod_constructs.analysis.shell import Run
-from hyperpod_constructs.analysis.shell_words import Command, plain
+from hyperpod_constructs.analysis.shell_words import Command, Word
 from hyperpod_constructs.analysis.texts.machine_scripts import of_scripts
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.slurm_ports import SLURMDBD
@@ -40,7 +40,7 @@ def _slips(run: Run) -> Iterator[Slip]:
     options: dict[str, tuple[str, int]] = {}
     for before, command in itertools.pairwise((*run.commands[:1], *run.commands)):
         options |= {name: (value, before.line) for name, value in _written(before, command, run)}
-        yield from _open_to_others(command)
+        yield from _open_to_others(command, run)
     for name, plugins in _PLUGINS.items():
         value, line = options.get(name, ("", 0))
         if value and "?" not in value and value not in plugins:
@@ -60,16 +60,20 @@ def _written(command: Command, behind: Command, run: Run) -> Iterator[tuple[str,
 
     :param behind: the text, which the reader gives as a command without words.
     """
-    places = map(plain, (*command.read, *command.words))
+    places = (_text(word, run) for word in (*command.read, *command.words))
     if not behind.words and any(_FILE.fullmatch(place.rpartition("/")[2]) for place in places):
         for word in behind.read:
-            text = "".join(part if isinstance(part, str) else "?" for part in parts_of(run.value(word)))
-            yield from ((name.lower(), value) for name, value in _LINE.findall(text))
+            yield from ((name.lower(), value) for name, value in _LINE.findall(_text(word, run)))
 
 
-def _open_to_others(command: Command) -> Iterator[Slip]:
+def _text(word: Word, run: Run) -> str:
+    """The characters of a word, with a question mark for each part that is not known."""
+    return "".join(part if isinstance(part, str) else "?" for part in parts_of(run.value(word)))
+
+
+def _open_to_others(command: Command, run: Run) -> Iterator[Slip]:
     """The file with the password of the database, open to more than its owner: slurmdbd refuses to start."""
-    words = [plain(word) for word in command.words]
+    words = [_text(word, run) for word in command.words]
     is_mode = command.name == "chmod" and len(words) == 3 and _MODE.fullmatch(words[1]) is not None
     if is_mode and words[2].rpartition("/")[2] == _SLURMDBD and int(words[1][-2:], 8):
         yield _slip(f"opens {_SLURMDBD} to others by the mode {words[1]}: slurmdbd does not start", command.line, "600")
