@@ -56,8 +56,6 @@ def _writes_known_objects(function: Resource) -> bool:
     calls = [one for one in program_calls(function) if one.operation.name.lower() in _FILLING]
     puts = [one for one in calls if one.operation.name.lower() == _PUT and isinstance(one.parameters.get("key"), str | Text)]
     return len(puts) == len(calls) > 0
-        one.operation.name.lower() == _PUT and isinstance(one.parameters.get("key"), str | Text) for one in calls
-    )
 
 
 def _object(key: Value) -> Value:
