@@ -449,7 +449,7 @@ def handler(event, context):
         ('"RequestType"', '"requestType"', "requestType is never there; the nearest is RequestType"),
         ('"Delete"', '"DELETE"', "compares event['RequestType'] with 'DELETE', which it never is; the nearest is Delete"),
         ('event["PhysicalResourceId"]', 'event["PhysicalId"]', "PhysicalId is never there"),
-        ('event["PhysicalResourceId"]', 'event["OldResourceProperties"]', None),
+        ('event["PhysicalResourceId"]', 'event["OldResourceProperties"]', "request to delete R: there is no OldResourceProperties"),
         ('event["PhysicalResourceId"]', 'event.get("Other")', None),
     ],
 )
