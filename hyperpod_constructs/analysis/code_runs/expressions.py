@@ -13,11 +13,13 @@ from hyperpod_constructs.analysis.code_runs.known_calls import ENVIRONMENT, plai
 from hyperpod_constructs.analysis.code_runs.things import (
     FOLDER,
     FRESH,
+    WHERE_TO,
     Arguments,
     Client,
     Folder,
     Fresh,
     Function,
+    Given,
     Instance,
     Items,
     Method,
@@ -50,7 +52,9 @@ def evaluated(way: Way, node: ast.expr, scope: Scope) -> Thing:
     how = _HOW.get(type(node))
     if how is not None and way.may_go_on():
         with way.deeper() as is_deep:
-            return UNKNOWN if is_deep else how(way, node, scope)
+            found = UNKNOWN if is_deep else how(way, node, scope)
+            way.sees_address = way.sees_address or (isinstance(found, Given) and found == WHERE_TO)
+            return found
     return UNKNOWN
 
 

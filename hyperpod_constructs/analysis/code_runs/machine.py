@@ -24,6 +24,7 @@ from hyperpod_constructs.analysis.code_runs.service_calls import OTHERS, CodeCal
 from hyperpod_constructs.analysis.code_runs.statements import done
 from hyperpod_constructs.analysis.code_runs.things import (
     FRESH,
+    WHERE_TO,
     Arguments,
     Client,
     Fresh,
@@ -50,7 +51,7 @@ from hyperpod_constructs.templates.values import UNKNOWN
 _OF_SEND = ("event", "context", "responseStatus", "responseData", "physicalResourceId")
 _DEEPEST, _DEEPEST_CALLS, _DEEPEST_EVENT = 80, 12, 4
 PROPERTIES = "ResourceProperties"
-WHERE_TO, _METHODS = Given("ResponseURL"), ("GET", "PATCH", "POST", "PUT")
+_METHODS = ("GET", "PATCH", "POST", "PUT")
 _READ = "read_text"
 _SPELLING = ("dict", "json.dumps", "repr", "str")
 """Functions whose result stands for what they get."""
@@ -117,6 +118,8 @@ class Machine:
         self.opened: list[str] = []
         self.hands_on = False
         """Whether something outside the code gets the event, and may answer it."""
+        self.sees_address = False
+        """Whether the code takes the address for an answer."""
         self.yields = False
         """Whether the function that runs gives one value after the other."""
         self.caught: list[int] = []

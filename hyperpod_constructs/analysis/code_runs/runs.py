@@ -195,7 +195,7 @@ def _ended(machine: Machine, returned: Thing, *, raises: bool) -> Way:
         tuple(machine.caught),
         tuple(machine.missed),
         tuple(machine.failures),
-        machine.hands_on,
+        machine.hands_on or (machine.sees_address and not machine.sent),
         tuple(machine.commands),
         tuple(machine.opened),
     )

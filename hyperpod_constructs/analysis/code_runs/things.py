@@ -114,6 +114,10 @@ class Given(NamedTuple):
     name: str
 
 
+WHERE_TO = Given("ResponseURL")
+"""Where an answer to CloudFormation goes."""
+
+
 class Spelled(NamedTuple):
     """An object as a text in JSON."""
 

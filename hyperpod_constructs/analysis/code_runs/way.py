@@ -40,6 +40,8 @@ class Way(Protocol):
     """What the code gives attributes of unknown things, by how it writes them."""
     yields: bool
     """Whether the function that runs gives one value after the other."""
+    sees_address: bool
+    """Whether the code takes the address for an answer."""
     caught: list[int]
     """The lines that catch a failure."""
 
