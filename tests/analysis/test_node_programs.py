@@ -245,6 +245,7 @@ if __name__ == "__main__":
     main()
 """
 SETTINGS = json.dumps({"dns": "${Lustre.DNSName}", "mount": "${Lustre.LustreMountName}"})
+WITH_FLAG = PROGRAM.replace("    return parser", '    parser.add_argument("--verbose", action="store_true")\n    return parser')
 OF_PROGRAM = {
     "start.sh": '#!/bin/bash\nset -euo pipefail\ncd "$(dirname "$0")"\npython3 set_up.py --settings settings.json\n',
     "set_up.py": PROGRAM,
@@ -258,9 +259,14 @@ OF_PROGRAM = {
         ("set_up.py", "", "", None),
         ("set_up.py", 'settings["mount"]', 'settings["mountname"]', "line 22 of set_up.py fails on nodes of instance group 'head'"),
         ("settings.json", '"mount"', '"mounts"', "there is no mount"),
-        ("start.sh", "--settings", "--config", "the program has no option --config"),
-        ("set_up.py", '"--settings", type=Path', '"--setting", type=Path', "the program has no option --settings"),
+        ("start.sh", "--settings", "--config", "required: --settings"),
+        ("set_up.py", '"--settings", type=Path', '"--setting", type=Path', "required: --setting"),
         ("set_up.py", 'settings["mount"]', 'settings.get("mounts")', None),
+        ("start.sh", "--settings settings.json", "--settings=settings.json", None),
+        ("start.sh", "--settings settings.json", "--verbose --settings settings.json", "unrecognized arguments: --verbose"),
+        ("set_up.py", "    return", '    parser.add_argument("--point", default="/fsx")\n    return', None),
+        ("set_up.py", '"--settings", type', '"-s", "--settings", type', None),
+        ("set_up.py", "parser.add_argument", "parser.add_argument_group().add_argument", None),
         ("set_up.py", 'settings["mount"], ', "", "takes $3, and set_up.py starts it with 2 arguments"),
     ],
 )
@@ -270,3 +276,11 @@ def test_programs_read_their_arguments_and_files(name: str, old: str, new: str, 
     texts = texts_with_mistakes(made({**dict.fromkeys(FILES), "mount.sh": MOUNT, **files}))
     found = [one.slip.message for several in texts.values() for one in several]
     assert [message in one for one in found] == [True] if message else found == []
+
+
+def test_a_flag_takes_no_word() -> None:
+    start = OF_PROGRAM["start.sh"].replace("--settings", "--verbose --settings")
+    changed = {**OF_PROGRAM, "mount.sh": MOUNT, "start.sh": start, "set_up.py": WITH_FLAG}
+    files: dict[str, str | None] = {**dict.fromkeys(FILES), **changed}
+    assert "store_true" in WITH_FLAG
+    assert texts_with_mistakes(made(files)) == {}

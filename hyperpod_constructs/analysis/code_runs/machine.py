@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from hyperpod_constructs.analysis.code_runs.answers_sent import Sent, answer_by_module, answer_of
 from hyperpod_constructs.analysis.code_runs.choices import Choices
 from hyperpod_constructs.analysis.code_runs.expressions import attribute, evaluated, listed
 from hyperpod_constructs.analysis.code_runs.known_calls import (
-    OF_REQUEST,
     OPEN,
     STARTING,
     is_harmless,
@@ -20,12 +20,13 @@ from hyperpod_constructs.analysis.code_runs.known_calls import (
     words_of,
 )
 from hyperpod_constructs.analysis.code_runs.leaving import Ended, Raised, Returned
+from hyperpod_constructs.analysis.code_runs.program_arguments import RefusedError, add, parsed
 from hyperpod_constructs.analysis.code_runs.service_calls import OTHERS, CodeCall, call_of, resource_of_client
 from hyperpod_constructs.analysis.code_runs.statements import done
 from hyperpod_constructs.analysis.code_runs.things import (
     FRESH,
+    UNKNOWN_OPTION,
     WHERE_TO,
-    Arguments,
     Client,
     Fresh,
     Function,
@@ -39,7 +40,6 @@ from hyperpod_constructs.analysis.code_runs.things import (
     Opened,
     Parser,
     Scope,
-    Spelled,
     Thing,
     lose,
     truth,
@@ -48,30 +48,13 @@ from hyperpod_constructs.analysis.code_runs.way import Around
 from hyperpod_constructs.analysis.sent_answers import SEND
 from hyperpod_constructs.templates.values import UNKNOWN
 
-_OF_SEND = ("event", "context", "responseStatus", "responseData", "physicalResourceId")
 _DEEPEST, _DEEPEST_CALLS, _DEEPEST_EVENT = 80, 12, 4
 PROPERTIES = "ResourceProperties"
-_METHODS = ("GET", "PATCH", "POST", "PUT")
 _READ = "read_text"
 _SPELLING = ("dict", "json.dumps", "repr", "str")
 """Functions whose result stands for what they get."""
 _MAKERS = ("client", "resource")
 """Functions and methods that make a client of a service."""
-
-
-class Sent(NamedTuple):
-    """An answer to CloudFormation, by `cfnresponse` or by the code itself.
-
-    :param request: the id of the request; `None` if it is not there.
-    :param method: that of HTTP; empty if it is not known.
-    """
-
-    status: Thing
-    data: Thing
-    id: Thing
-    line: int
-    request: Thing = OF_REQUEST
-    method: str = "PUT"
 
 
 class Missed(NamedTuple):
@@ -281,23 +264,17 @@ class Machine:
         return self._of_client(node, of, name, given, named)
 
     def _arguments(self, node: ast.Call, parser: Parser, name: str, given: Items, named: Object) -> Thing:
-        """What a parser of arguments gives: the arguments of the program."""
-        first = given.items[0] if given.items and isinstance(given.items[0], str) else ""
-        if name == "add_argument" and first.startswith("--"):
-            parser.options[first] = named.items.get("required") is True
-        elif name == "add_argument" and first:
-            parser.places.append(first)
-        words = [*self.around.arguments]
-        if name != "parse_args" or not words or not all(isinstance(word, str) for word in words[::2]):
-            return UNKNOWN
-        pairs = dict(zip(words[::2], words[1::2], strict=False)) if parser.options and not parser.places else {}
-        unknown = next((word for word in pairs if str(word).startswith("--") and word not in parser.options), None)
-        lacking = next((word for word, required in parser.options.items() if pairs and required and word not in pairs), None)
-        if unknown is not None or lacking is not None:
-            says = f"the program has no option {unknown}" if unknown else f"the option {lacking} is required"
-            self.fail(node, "SystemExit", says)
-        found = {str(word).lstrip("-").replace("-", "_"): thing for word, thing in pairs.items()}
-        return Arguments(found | dict(zip(parser.places, words if not parser.options else [], strict=False)))
+        """What a parser of arguments gives: the arguments of the program, once it asks for them."""
+        if name == "add_argument" and not given.is_open and not named.is_open:
+            add(parser, given.items, named.items)
+        elif name == "parse_args" and self.around.arguments is not None:
+            try:
+                return parsed(parser, self.around.arguments)
+            except RefusedError as refused:
+                self.fail(node, "SystemExit", str(refused))
+        else:
+            parser.form.append(UNKNOWN_OPTION)
+        return UNKNOWN
 
     def _of_client(self, node: ast.Call, client: Client, name: str, given: Items, named: Object) -> Thing:
         resource = resource_of_client(client, name, given.items)
@@ -312,28 +289,20 @@ class Machine:
 
     def _answers(self, name: str, things: Sequence[Thing], line: int) -> bool:
         """Note an answer that the code itself sends to CloudFormation; whether the call is about that."""
-        if WHERE_TO not in [one for one in things if isinstance(one, Given)]:
+        if not any(isinstance(one, Given) and one == WHERE_TO for one in things):
             return False
-        bodies = [one.of for one in things if isinstance(one, Spelled)]
-        if len(bodies) != 1 or bodies[0].is_open:
-            self.hands_on = True
-            return True
-        words = [name.rpartition(".")[2].upper(), *(one.upper() for one in things if isinstance(one, str))]
-        method = next((word for word in words if word in _METHODS), "")
-        keys = ("Status", "Data", "PhysicalResourceId", "RequestId")
-        status, data, id_, request = (bodies[0].items.get(key) for key in keys)
-        self.sent.append(Sent(status, data, id_, line, request, method))
+        sent = answer_of(name, things, line)
+        self.sent += [] if sent is None else [sent]
+        self.hands_on = self.hands_on or sent is None
         return True
 
     def _named(self, node: ast.Call, function: Thing, given: Items, named: Object) -> Thing:
         """The result of a function that is not in the code."""
-        written, line = ast.unparse(node.func), node.lineno
+        written = ast.unparse(node.func)
         name = function.name if isinstance(function, Named) else written
         things = [*given.items, *named.items.values()]
         if name == SEND:
-            by_name = {**dict(zip(_OF_SEND, given.items, strict=False)), **named.items}
-            status, data, id_ = (by_name.get(one) for one in _OF_SEND[2:])
-            self.sent.append(Sent(status.name.rpartition(".")[2] if isinstance(status, Named) else status, data, id_, line))
+            self.sent.append(answer_by_module(given.items, named.items, node.lineno))
             return None
         if name == "getattr" and len(given.items) > 1 and isinstance(given.items[1], str):
             of, wanted = given.items[:2]

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
+from hyperpod_constructs.analysis.code_runs.answers_sent import Sent
 from hyperpod_constructs.analysis.code_runs.choices import Choices
 from hyperpod_constructs.analysis.code_runs.leaving import Left, Raised
-from hyperpod_constructs.analysis.code_runs.machine import PROPERTIES, Budget, Failure, Machine, Missed, Sent
+from hyperpod_constructs.analysis.code_runs.machine import PROPERTIES, Budget, Failure, Machine, Missed
 from hyperpod_constructs.analysis.code_runs.service_calls import CodeCall
 from hyperpod_constructs.analysis.code_runs.things import Function, Given, Kind, Object, Thing, thing_of
 from hyperpod_constructs.analysis.code_runs.way import Around

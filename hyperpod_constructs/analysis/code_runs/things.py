@@ -133,12 +133,15 @@ class Folder:
 FOLDER = Folder()
 
 
+UNKNOWN_OPTION: tuple[tuple[Thing, ...], dict[str, Thing]] = ((), {})
+"""Stands for an argument of a parser whose form is not known."""
+
+
 @dataclass(eq=False, slots=True)
 class Parser:
-    """What reads the arguments of a program: the names of its options, with those that it requires."""
+    """What reads the arguments of a program: each by its names, with the keywords that decide what it takes."""
 
-    options: dict[str, bool] = field(default_factory=dict)
-    places: list[str] = field(default_factory=list)
+    form: list[tuple[tuple[Thing, ...], dict[str, Thing]]] = field(default_factory=list)
 
 
 @dataclass(eq=False, slots=True)

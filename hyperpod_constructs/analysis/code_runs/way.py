@@ -21,14 +21,14 @@ class Around:
     :param variables: those of the environment.
     :param holes: by their name in the code, the parts of the template's text that are no characters.
     :param files: the texts of files in the folder in which it runs, by their names.
-    :param arguments: the words behind its name, if it is a program.
+    :param arguments: the words behind its name; `None` for what is no program.
     :param name: its name as a module.
     """
 
     variables: Mapping[str, Thing] = field(default_factory=dict)
     holes: Mapping[str, Part] = field(default_factory=dict)
     files: Mapping[str, Value] = field(default_factory=dict)
-    arguments: tuple[Value, ...] = ()
+    arguments: tuple[Value, ...] | None = None
     name: str = "index"
 
 
