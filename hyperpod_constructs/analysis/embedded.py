@@ -5,11 +5,11 @@ Parts that only the deployment knows are holes inside strings.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hyperpod_constructs.analysis.bounded_json import read_json
 from hyperpod_constructs.templates.errors import TemplateError
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Text, Value, joined, parts_of
 
@@ -33,8 +33,8 @@ def parsed(value: Value, *, yaml: bool = False) -> Any | None:
     text = "".join(part if isinstance(part, str) else _HOLE for part in parts)
     if isinstance(value, str | Text) and len(text) <= _LONGEST:
         try:
-            return json.loads(_quoted(text))
-        except (ValueError, RecursionError):
+            return read_json(_quoted(text))
+        except ValueError:
             return _from_yaml(text) if yaml else None
     return None
 
@@ -89,8 +89,8 @@ def values_in(value: Value) -> Value:
         return value
     text, others = marked(value)
     try:
-        return UNKNOWN if text is None else _restored(json.loads(_quoted(text)), others)
-    except (ValueError, RecursionError):
+        return UNKNOWN if text is None else _restored(read_json(_quoted(text)), others)
+    except ValueError:
         return UNKNOWN
 
 

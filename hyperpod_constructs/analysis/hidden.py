@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Collection, Iterator
 
+from hyperpod_constructs.analysis.bounded_json import read_json
 from hyperpod_constructs.facts.exposure import SECRET_WORDS
 from hyperpod_constructs.templates.model import Model
 from hyperpod_constructs.templates.raw import Raw
@@ -86,7 +87,7 @@ def _of_value(raw: Raw) -> Iterator[str]:
         if not isinstance(text, str) or _ELSEWHERE.match(text):
             continue
         try:
-            data = json.loads(text)
+            data = read_json(text)
         except ValueError:
             data = None
         if isinstance(data, dict):

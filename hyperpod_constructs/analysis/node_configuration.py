@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hyperpod_constructs.analysis.bounded_json import read_json
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import parts_of
 
@@ -37,8 +37,8 @@ def _document(resource: Resource) -> dict[str, Any]:
     if len(text) > _LONGEST:
         return {}
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = read_json(text)
+    except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from hyperpod_constructs.analysis.bounded_json import read_json
 from hyperpod_constructs.facts.exposure import SECRET_WORDS
 from hyperpod_constructs.templates.dependencies import raw_at
 from hyperpod_constructs.templates.model import Resource, Template
@@ -69,7 +69,7 @@ def password_in(resource: Resource, path: Sequence[str | int]) -> str | None:
 def _is_password(written: str) -> bool:
     """Whether a text is a secret, or JSON with one."""
     try:
-        found = json.loads(written)
+        found = read_json(written)
     except ValueError:
         return bool(written)
     if not isinstance(found, dict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -52,7 +53,7 @@ def test_a_parameter_is_known_where_nothing_else_gives_it_a_value(code: str, exp
 @pytest.mark.parametrize(
     "code",
     [
-        "boto3.client('sns').publish(TopicArn=" + "[" * 150 + "]" * 150 + ")",
+        "boto3.client('sns').publish(TopicArn=" + "[" * 90 + "]" * 90 + ")",
         "".join(f"a{n} = [a{n + 1}, a{n + 1}]\n" for n in range(60)) + "boto3.client('sns').publish(TopicArn=a0)",
         "a = b\nb = a\nboto3.client('sns').publish(TopicArn=a)",
     ],
@@ -62,8 +63,15 @@ def test_data_without_an_end_are_not_followed(code: str) -> None:
     assert len(repr(found)) < 10_000
 
 
-def test_code_that_python_cannot_follow_has_no_calls() -> None:
-    assert parameters(f"import boto3\nx{'.y' * 20_000} = boto3.client('sns').publish(TopicArn='a')\n") == []
+@pytest.mark.parametrize("depth", [100, 1_000, 20_000])
+@pytest.mark.parametrize("limit", [1_000, 10_000])
+def test_code_that_is_very_deep_has_no_calls_whatever_python_would_follow(depth: int, limit: int) -> None:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit)
+    try:
+        assert parameters(f"import boto3\nx{'.y' * depth} = boto3.client('sns').publish(TopicArn='a')\n") == []
+    finally:
+        sys.setrecursionlimit(before)
 
 
 @pytest.mark.parametrize(

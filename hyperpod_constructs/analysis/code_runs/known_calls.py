@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from hyperpod_constructs.analysis.bounded_json import read_json
 from hyperpod_constructs.analysis.code_runs.things import (
     FOLDER,
     FRESH,
@@ -166,8 +166,8 @@ def _loaded(text: Thing) -> Thing:
     if isinstance(text, Text):
         return thing_of(values_in(text))
     try:
-        return from_plain(json.loads(text)) if isinstance(text, str) and len(text) <= _LONGEST else UNKNOWN
-    except (ValueError, RecursionError):
+        return from_plain(read_json(text)) if isinstance(text, str) and len(text) <= _LONGEST else UNKNOWN
+    except ValueError:
         return UNKNOWN
 
 

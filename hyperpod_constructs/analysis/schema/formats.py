@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 
 from hyperpod_constructs.analysis.answers import Answer
+from hyperpod_constructs.analysis.bounded_json import read_json
 from hyperpod_constructs.analysis.schema.patterns import matches
 from hyperpod_constructs.analysis.schema.words import is_short_enough
 from hyperpod_constructs.facts.property_schemas import FORMATS, LONGEST, property_schema
@@ -38,8 +38,8 @@ def has_format(name: str, value: Value) -> Answer:
 
 def _is_object(text: str) -> bool:
     try:
-        return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
+        return isinstance(read_json(text), dict)
+    except ValueError:
         return False
 
 

@@ -122,13 +122,10 @@ def _parsed(text: str, runtime: str) -> ast.Module | Slip | None:
 
     A model in doubt has the same code: it gets the same tree, of which what follows from it alone is known.
     """
-    import ast  # few templates have code
-    import warnings
+    from hyperpod_constructs.analysis.code_runs.parsing import read_code  # few templates have code
 
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text.replace(HOLE, "_hole_"))
+        return read_code(text.replace(HOLE, "_hole_"))
     except SyntaxError as error:
         if HOLE in text or _may_be_newer(error, text, runtime):
             return None
@@ -140,8 +137,6 @@ def _parsed(text: str, runtime: str) -> ast.Module | Slip | None:
         return Slip(
             f"the code is no Python: {error.msg} at {where}", "code that Python parses", _CODE, _line(text, error), dead=True
         )
-    except (ValueError, RecursionError, MemoryError):
-        return None
 
 
 def _line(text: str, error: SyntaxError) -> str:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
+from hyperpod_constructs.analysis.bounded_json import read_json
 from hyperpod_constructs.analysis.embedded import is_small
 from hyperpod_constructs.analysis.schema.violation import quoted
 from hyperpod_constructs.analysis.texts.slip import Slip
@@ -69,13 +70,13 @@ def from_json(value: Value) -> Value | Slip:
     if text is None or text.strip() == HOLE:
         return None
     try:
-        return frozen(json.loads(_without_bare_holes(text), object_pairs_hook=_object, parse_constant=_constant))
+        return frozen(read_json(_without_bare_holes(text), object_pairs_hook=_object, parse_constant=_constant))
     except json.JSONDecodeError as error:
         where = place_of(text, min(error.pos, len(text)))
         return None if _may_be_mended(text, error) else Slip(f"the text is not JSON: {error.msg} at {where}", "a text in JSON")
     except TemplateError as error:
         return Slip(f"the text is not JSON: {error}", "a text in JSON")
-    except (ValueError, RecursionError):
+    except ValueError:
         return None
 
 
