@@ -67,8 +67,8 @@ class Peer:
         self._answers.clear()
         with suppress(OSError):
             socket.create_connection(("127.0.0.1", self.port), 1).close()
+        self._thread.join()  # before its listener goes: it may be about to accept
         self._listener.close()
-        self._thread.join()
 
     def _serve(self) -> None:
         while self._answers:
