@@ -1,7 +1,7 @@
-"""Writes `sdk_calls.tsv`, `sdk_clients.tsv`, `sdk_helpers.tsv`, `sdk_inputs.tsv`, `sdk_shapes.tsv` and `sdk_values.tsv` of `facts`.
+"""Writes the tables `sdk_*.tsv` of `facts`.
 
 They have operations with their required parameters, clients, waiters and pages, the forms of parameters, all parameters of
-operations with the form of their answers, and the kinds of values that are no plain texts.
+operations with the form of their answers, the kinds of values that are no plain texts, and refusals to make a thing twice.
 
 Operations are botocore's newest models (Apache-2.0), of the services that a platform for training calls.
 
@@ -23,8 +23,8 @@ from typing import Any
 from tools.generate_update_facts import MODEL_VERSION, MODELS, write_or_check
 
 FACTS = Path(__file__).resolve().parent.parent / "hyperpod_constructs" / "facts"
-CALLS, CLIENTS, HELPERS, INPUTS, SHAPES, VALUES = (
-    FACTS / f"sdk_{name}.tsv" for name in ("calls", "clients", "helpers", "inputs", "shapes", "values")
+CALLS, CLIENTS, EXISTING, HELPERS, INPUTS, SHAPES, VALUES = (
+    FACTS / f"sdk_{name}.tsv" for name in ("calls", "clients", "existing", "helpers", "inputs", "shapes", "values")
 )
 
 #: The services by the name of their client in boto3, and the prefix of their actions where it is another one.
@@ -86,6 +86,11 @@ def render() -> dict[Path, str]:
         "# tools/generate_sdk_facts.py writes this file.",
         *("\t".join(row) for name in sorted(SERVICES) for row in _values(name)),
     ]
+    existing = [
+        f"# Operations that make a thing, and how they refuse to make it twice, as botocore {MODEL_VERSION} knows it (Apache-2.0):",
+        "# name of the client, operations with the exception. tools/generate_sdk_facts.py writes this file.",
+        *("\t".join((name, *found)) for name in sorted(SERVICES) if (found := tuple(_refusals(_model(name))))),
+    ]
     helpers = [
         f"# Waiters and pages of clients, as botocore {MODEL_VERSION} knows them (Apache-2.0): name of the client, its waiters,",
         "# each with the seconds between two looks and how often it looks, and the operations that have pages.",
@@ -100,7 +105,7 @@ def render() -> dict[Path, str]:
         *("\t".join(row) for name in sorted(ANSWERING) for row in _inputs(name)),
     ]
     texts = (
-        *((CALLS, lines), (CLIENTS, clients), (HELPERS, helpers)),
+        *((CALLS, lines), (CLIENTS, clients), (EXISTING, existing), (HELPERS, helpers)),
         *((INPUTS, inputs), (SHAPES, shapes), (VALUES, values)),
     )
     return {path: "\n".join(text) + "\n" for path, text in texts}
@@ -147,6 +152,20 @@ def _values(client: str) -> Iterator[Sequence[str]]:
         found = [f"{key}={kind}" for key, kind in kinds.items() if kind]
         if found:
             yield client, name, *found
+
+
+#: Exceptions that say that a thing is there.
+_IS_THERE = re.compile(r"(?:Exists|ResourceInUse|ResourceConflict)(?:Exception|Fault)?$")
+_MAKING = re.compile(r"Create(?!OrUpdate)|AddPermission$|PutParameter$")
+
+
+def _refusals(model: Mapping[str, Any]) -> Iterator[str]:
+    """The operations of a service that make a thing with a name, each with its exception for one that is there."""
+    for name, operation in sorted(model["operations"].items()):
+        errors = (one["shape"] for one in operation.get("errors", ()))
+        found = next((one for one in errors if _IS_THERE.search(one)), None)
+        if found is not None and _MAKING.match(name):
+            yield f"{name}={found}"
 
 
 def _helpers(client: str) -> Sequence[str]:

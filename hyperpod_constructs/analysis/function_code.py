@@ -37,7 +37,7 @@ def _calls_of(function: Resource) -> Iterator[CodeCall]:
         yield from commands_in(text, _variables(function))
     else:
         found = chain.from_iterable(run.calls for run in runs_of(function))
-        yield from {f"{call.operation.action} {call.parameters!r}": call for call in found}.values()
+        yield from {call.spelled: call for call in found}.values()
 
 
 def _runs_of(function: Resource) -> Iterator[Run]:

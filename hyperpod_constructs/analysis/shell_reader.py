@@ -335,7 +335,9 @@ class _Reader:
                 if (found.lstrip("\t") if indented else found) == end:
                     break
                 body.append(found)
-            if not quoted:
+            if quoted:
+                self.commands.append(Command((), read=(("\n".join(body),),), line=line, literal=True))
+            else:
                 self._expanded("\n".join(body), line)
         self._documents = []
 
@@ -345,7 +347,7 @@ class _Reader:
         inner._depth = self._depth
         while inner._at < len(text):
             inner._piece(text[inner._at], quoted=True)
-        self.commands += (*inner.commands, Command((), read=(tuple(inner._pieces or ()),)))
+        self.commands += (*inner.commands, Command((), read=(tuple(inner._pieces or ()),), line=line))
 
     def _add(self, piece: Piece) -> None:
         self._pieces = [] if self._pieces is None else self._pieces

@@ -34,6 +34,7 @@ class Command(NamedTuple):
     :param line: the line in which it ends.
     :param alone: whether it runs wherever the script comes to it: it is in no block, and no other command decides about it.
     :param last: whether the script, or a function of it, ends with it.
+    :param literal: whether it is a text behind `<<` that the shell leaves as it is.
     """
 
     words: tuple[Word, ...]
@@ -43,6 +44,7 @@ class Command(NamedTuple):
     line: int = 0
     alone: bool = False
     last: bool = False
+    literal: bool = False
 
     @property
     def name(self) -> str:

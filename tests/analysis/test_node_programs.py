@@ -173,8 +173,25 @@ def test_what_scripts_need_is_uploaded(files: dict[str, str | None], message: st
         ("provisioning_parameters.json", '"instance_group_name"', '"group"', "a group of workers has no instance_group_name"),
         ("provisioning_parameters.json", '"workload_manager": "slurm", ', "", "it has no workload_manager"),
         ("provisioning_parameters.json", "LustreMountName}", "DNSName}", "fsx_mountname is DNSName of Lustre"),
-        ("provisioning_parameters.json", '"train"}]', '"train"},]', "the text is not JSON"),
+        ("provisioning_parameters.json", '"train"}]', '"train"},]', "is not JSON: "),
         ("provisioning_parameters.json", '"train"', '"debug"', None),
+        (
+            "accounting.sh",
+            "<<EOF\nDbd",
+            "<<'EOF'\nDbd",
+            "writes $PASSWORD as it stands into a file: the text from line 6 on is quoted",
+        ),
+        ("accounting.sh", "<<EOF\nDbd", "<<'EOF'\n# $PASSWORD of $OTHER\nDbd", None),
+        (
+            "accounting.sh",
+            "<<EOF\nAcc",
+            "<<EOF\n[Service]\nEnvironment=A=$PASSWORD b\nAcc",
+            "has a word without a name, behind a space",
+        ),
+        ("accounting.sh", "<<EOF\nAcc", '<<EOF\n[Service]\nEnvironment="A=$PASSWORD b" C=d\nAcc', None),
+        ("set_up.py", "import json", "import json\nif x = 1: pass", "set_up.py for nodes of instance group 'head' is no Python"),
+        ("set_up.py", "import json", 'import json\nif __name__ == "main":\n    exit()', "compares __name__ with 'main' in line 3"),
+        ("set_up.py", "import json", 'import json\nif __name__ != "__main__":\n    exit()', None),
     ],
 )
 def test_what_runs_on_nodes_works(name: str, old: str, new: str, message: str | None) -> None:
@@ -257,8 +274,14 @@ OF_PROGRAM = {
     ("name", "old", "new", "message"),
     [
         ("set_up.py", "", "", None),
-        ("set_up.py", 'settings["mount"]', 'settings["mountname"]', "line 22 of set_up.py fails on nodes of instance group 'head'"),
+        (
+            "set_up.py",
+            'settings["mount"]',
+            'settings["mountname"]',
+            "nodes of instance group 'head' fails in line 22: there is no mountname",
+        ),
         ("settings.json", '"mount"', '"mounts"', "there is no mount"),
+        ("settings.json", '}"}', '}",}', "settings.json for nodes of instance group 'head' is not JSON: "),
         ("start.sh", "--settings", "--config", "required: --settings"),
         ("set_up.py", '"--settings", type=Path', '"--setting", type=Path', "required: --setting"),
         ("set_up.py", 'settings["mount"]', 'settings.get("mounts")', None),

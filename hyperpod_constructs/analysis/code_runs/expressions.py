@@ -151,7 +151,7 @@ def _object(way: Way, node: ast.Dict, scope: Scope) -> Thing:
 def _attribute(way: Way, node: ast.Attribute, scope: Scope) -> Thing:
     of = evaluated(way, node.value, scope)
     if isinstance(of, Items) and node.attr in _OF_OBJECTS:
-        way.fail(node, "AttributeError", f"a list has no {node.attr}")
+        way.fail(node, f"a list has no {node.attr}", "AttributeError")
     return attribute(way, of, node.attr, ast.unparse(node))
 
 
@@ -162,9 +162,9 @@ def _subscript(way: Way, node: ast.Subscript, scope: Scope) -> Thing:
     key = evaluated(way, node.slice, scope)
     if isinstance(of, Object) and plain(key) and key not in of.items and not of.is_open and isinstance(node.ctx, ast.Load):
         way.misses(of, str(key), node)
-        way.fail(node, "KeyError", f"there is no {key}")
+        way.fail(node, f"there is no {key}", "KeyError")
     if of is None and isinstance(node.ctx, ast.Load):
-        way.fail(node, "TypeError", "None has no items")
+        way.fail(node, "None has no items", "TypeError")
     return item(way, of, key)
 
 

@@ -29,11 +29,11 @@ class Broken(Left):
 class Raised(Left):
     """Something fails.
 
-    :param name: the class of the exception; empty if it is not known.
+    :param names: the class of the exception and its special bases; none if it is not known.
     """
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, *names: str) -> None:
+        self.names = names
 
 
 class Ended(Left):

@@ -53,6 +53,10 @@ PROPERTIES = "ResourceProperties"
 _READ = "read_text"
 _SPELLING = ("dict", "json.dumps", "repr", "str")
 """Functions whose result stands for what they get."""
+_UNMAKING = ("Delete", "Deregister", "Remove")
+"""The begins of operations that take things away."""
+_OF_SERVICES = "ClientError"
+"""The class of all exceptions of services."""
 _MAKERS = ("client", "resource")
 """Functions and methods that make a client of a service."""
 
@@ -111,6 +115,8 @@ class Machine:
         self._choices = choices
         self._budget = budget
         self._made = made
+        self._unmade = False
+        """Whether something that was made before may be gone."""
         self._depth = self._calls = 0
         self._event: Thing = None
 
@@ -148,13 +154,13 @@ class Machine:
         if isinstance(self._event, Object) and self._event.items.get(PROPERTIES) is of:
             self.missed.append(Missed(key, node.lineno))
 
-    def fail(self, node: ast.expr, name: str, says: str) -> None:
-        """Leave by an exception of this name.
+    def fail(self, node: ast.expr, says: str, *names: str) -> None:
+        """Leave by an exception of these names.
 
         :raises Raised: always.
         """
         self.failures.append(Failure(says, node.lineno))
-        raise Raised(name)
+        raise Raised(*names)
 
     def own(self, function: Function) -> Thing:
         """What a function of the code gives without arguments."""
@@ -271,7 +277,7 @@ class Machine:
             try:
                 return parsed(parser, self.around.arguments)
             except RefusedError as refused:
-                self.fail(node, "SystemExit", str(refused))
+                self.fail(node, str(refused), "SystemExit")
         else:
             parser.form.append(UNKNOWN_OPTION)
         return UNKNOWN
@@ -285,6 +291,9 @@ class Machine:
         call = call_of(client, name, given.items, {**named.items, **more})
         if call is not None:
             self._made.setdefault((id(node), repr(call.parameters)), call)
+            self._unmade = self._unmade or call.operation.name.startswith(_UNMAKING)
+            if call.spelled in self.around.made and not self._unmade:
+                self.fail(node, f"{call.operation.action} makes again what is there", call.refusal or "", _OF_SERVICES)
         return UNKNOWN
 
     def _answers(self, name: str, things: Sequence[Thing], line: int) -> bool:
@@ -307,7 +316,7 @@ class Machine:
         if name == "getattr" and len(given.items) > 1 and isinstance(given.items[1], str):
             of, wanted = given.items[:2]
             if isinstance(of, Instance) and not of.kind.node.bases and wanted not in {*of.attributes, *of.kind.members.names}:
-                self.fail(node, "AttributeError", f"{of.kind.node.name} has no {wanted}")
+                self.fail(node, f"{of.kind.node.name} has no {wanted}", "AttributeError")
             return attribute(self, of, wanted, written)
         if name == "argparse.ArgumentParser":
             return Parser()

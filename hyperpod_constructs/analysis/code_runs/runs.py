@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
@@ -23,6 +23,8 @@ from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import UNKNOWN
 
 CREATE, UPDATE, DELETE = "Create", "Update", "Delete"
+AGAIN = "Update again"
+"""An update that finds what the request to create has made, where its calls cannot make that twice."""
 _EVENT = "event"
 MOST_STEPS, _MOST_RESOURCES = 50_000, 20
 
@@ -58,7 +60,7 @@ class Run:
     """What a function does for an event.
 
     :param resource: the custom resource; `None` for another event.
-    :param request: what CloudFormation asks for it; empty for another event.
+    :param request: what CloudFormation asks for it, or `AGAIN`; empty for another event.
     :param calls: the calls of services that it makes on one of its ways.
     :param ways: its ways to an end, as far as they are followed.
     :param is_whole: whether these are all.
@@ -91,8 +93,12 @@ def runs(code: Code, handler: str, resources: Sequence[Resource], *, framework: 
     resources = resources if len(resources) <= _MOST_RESOURCES else ()
     node = code.handler(handler)
     for resource in resources if node is not None else ():
-        for request in (CREATE, UPDATE, DELETE):
-            yield code.run(node, resource, request, partial(_event, resource, request, framework=framework))
+        event = partial(_event, resource, framework=framework)
+        found = {request: code.run(node, resource, request, partial(event, request)) for request in (CREATE, UPDATE, DELETE)}
+        yield from found.values()
+        made = {one.spelled for one in found[CREATE].calls if one.refusal} & {one.spelled for one in found[UPDATE].calls}
+        if made:
+            yield code.run(node, resource, AGAIN, partial(event, UPDATE), frozenset(made))
     if node is None or not resources:
         yield code.run(node, None, "", unknown)
     events: list[Event] = [partial(_event, one, "", framework=framework) for one in resources] or [unknown]
@@ -157,16 +163,21 @@ class Code:
         nodes = ast.walk(self._tree)
         return (one for one in nodes if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and id(one) not in self._entered)
 
-    def run(self, node: _Definition | None, resource: Resource | None, request: str, event: Event) -> Run:
-        """What the module and a function of it do with an event, on all their ways."""
-        made: dict[tuple[int, str], CodeCall] = {}
-        choices, ways = Choices(), []
+    def run(
+        self, node: _Definition | None, resource: Resource | None, request: str, event: Event, made: frozenset[str] = frozenset()
+    ) -> Run:
+        """What the module and a function of it do with an event, on all their ways.
+
+        :param made: the calls that were made before and cannot be made twice, as texts.
+        """
+        calls: dict[tuple[int, str], CodeCall] = {}
+        choices, ways, around = Choices(), [], replace(self._around, made=made)
         for _ in choices.ways():
-            machine = Machine(choices, self._around, self._budget, made)
+            machine = Machine(choices, around, self._budget, calls)
             way = self._way(machine, node, event(), is_handler=resource is not None)
             ways += [] if way is None else [way]
             self._entered |= machine.entered | ({id(node)} if node is not None else set())
-        return Run(resource, request, tuple(made.values()), tuple(ways), choices.are_all and self._budget.is_enough)
+        return Run(resource, request, tuple(calls.values()), tuple(ways), choices.are_all and self._budget.is_enough)
 
     def _way(self, machine: Machine, node: _Definition | None, event: Thing, *, is_handler: bool) -> Way | None:
         """One way to its end; `None` for one that is not followed so far."""

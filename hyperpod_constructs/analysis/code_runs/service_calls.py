@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from hyperpod_constructs.analysis.code_runs.things import Client, Thing, value_of
 from hyperpod_constructs.facts.sdk_calls import Operation, by_client
-from hyperpod_constructs.templates.values import UNKNOWN, Value
+from hyperpod_constructs.facts.sdk_existing import REPLACING, refusal
+from hyperpod_constructs.templates.values import UNKNOWN, Value, is_known
 
 OTHERS = "**"
 """Stands for parameters whose names are not known."""
@@ -33,6 +34,18 @@ class CodeCall(NamedTuple):
 
     operation: Operation
     parameters: Mapping[str, Value]
+
+    @property
+    def spelled(self) -> str:
+        """The call as a text: two calls of one text do the same."""
+        return f"{self.operation.action} {self.parameters!r}"
+
+    @property
+    def refusal(self) -> str | None:
+        """The exception with which it fails once it was made before; `None` for a call that does not, or that is not known."""
+        replaces = self.parameters.get(REPLACING.get(self.operation.action, "").lower(), False)
+        known = all(is_known(self.parameters.get(one.lower(), UNKNOWN)) for one in self.operation.required)
+        return refusal(self.operation) if known and replaces is False and OTHERS not in self.parameters else None
 
 
 def resource_of_client(client: Client, method: str, given: Sequence[Thing]) -> Client | None:

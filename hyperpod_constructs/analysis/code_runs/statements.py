@@ -113,30 +113,36 @@ def _try(way: Way, node: ast.Try, scope: Scope) -> None:
 
 def _tried(way: Way, node: ast.Try, scope: Scope) -> None:
     if node.handlers and not way.side(node):  # what the body does first fails
-        _handle(way, node, "", scope)
+        _handle(way, node, (), scope)
         return
     try:
         way.block(node.body, scope)
     except Raised as raised:
         if not node.handlers:
             raise
-        _handle(way, node, raised.name, scope)
+        _handle(way, node, raised.names, scope)
         return
     way.block(node.orelse, scope)
 
 
-def _handle(way: Way, node: ast.Try, name: str, scope: Scope) -> None:
+def _handle(way: Way, node: ast.Try, raised: tuple[str, ...], scope: Scope) -> None:
     """Do what catches a failure; the last one if it is not known which does."""
     for handler in node.handlers:
-        names = [] if handler.type is None else [one.id for one in ast.walk(handler.type) if isinstance(one, ast.Name)]
-        takes = handler.type is None or name in names or any(one in _ALL for one in names)
-        if takes or (not name and (handler is node.handlers[-1] or way.side(handler))):
+        names = [] if handler.type is None else _names(handler.type)
+        takes = handler.type is None or any(one in (*raised, *_ALL) for one in names)
+        if takes or (not raised and (handler is node.handlers[-1] or way.side(handler))):
             way.caught.append(handler.lineno)
             if handler.name is not None:
                 scope.names[handler.name] = UNKNOWN
             way.block(handler.body, scope)
             return
-    raise Raised(name)
+    raise Raised(*raised)
+
+
+def _names(caught: ast.expr) -> list[str]:
+    """The classes of exceptions that a handler names, without their modules."""
+    nodes = caught.elts if isinstance(caught, ast.Tuple) else [caught]
+    return [one.attr if isinstance(one, ast.Attribute) else one.id for one in nodes if isinstance(one, ast.Attribute | ast.Name)]
 
 
 def _with(way: Way, node: ast.With | ast.AsyncWith, scope: Scope) -> None:
@@ -205,7 +211,7 @@ def _raise(way: Way, node: ast.Raise, scope: Scope) -> None:
     if node.exc is not None:
         evaluated(way, node.exc, scope)
     called = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-    raise Raised(ast.unparse(called) if called is not None else "")
+    raise Raised(*([] if called is None else _names(called)))
 
 
 def _break(way: Way, _: ast.Break, __: Scope) -> None:

@@ -23,6 +23,7 @@ class Around:
     :param files: the texts of files in the folder in which it runs, by their names.
     :param arguments: the words behind its name; `None` for what is no program.
     :param name: its name as a module.
+    :param made: the calls that were made before and cannot be made twice, as texts.
     """
 
     variables: Mapping[str, Thing] = field(default_factory=dict)
@@ -30,6 +31,7 @@ class Around:
     files: Mapping[str, Value] = field(default_factory=dict)
     arguments: tuple[Value, ...] | None = None
     name: str = "index"
+    made: frozenset[str] = frozenset()
 
 
 class Way(Protocol):
@@ -63,8 +65,8 @@ class Way(Protocol):
     def misses(self, of: Object, key: str, node: ast.expr) -> None:
         """Note that an object has no item of this name."""
 
-    def fail(self, node: ast.expr, name: str, says: str) -> None:
-        """Leave by an exception of this name.
+    def fail(self, node: ast.expr, says: str, *names: str) -> None:
+        """Leave by an exception of these names.
 
         :raises Raised: always.
         """

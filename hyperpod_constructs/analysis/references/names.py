@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
+from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.answered_values import attributes_of
-from hyperpod_constructs.analysis.custom_resources import PREFIXES
+from hyperpod_constructs.analysis.custom_resources import PREFIXES, makers
 from hyperpod_constructs.analysis.references.choices import choice_without, in_words, named_conditions
 from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, entry, names, once, section
 from hyperpod_constructs.analysis.schema.judge import fits
@@ -45,8 +47,15 @@ def unknown_names(model: Model) -> tuple[Misreference, ...]:
 
 def unknown_attributes(model: Model) -> tuple[Misreference, ...]:
     """Attributes that the type of a resource does not have, and outputs that a nested stack does not have."""
-    found = (_attribute(call, *pair) for call in calls(model) for pair in _attributes_in(call))
-    return tuple(once(one for one in found if one is not None))
+    taken = [(call, resource, name) for call in calls(model) for resource, name in _taken(call)]
+    found = (_attribute(*one) for one in taken)
+    return tuple(once([*(one for one in found if one is not None), *_of_custom(model, taken)]))
+
+
+def _taken(call: Call) -> Iterator[tuple[Resource, str]]:
+    """The resources of which a call takes attributes, with their names."""
+    found = ((call.template.by_id.get(owner), attribute) for owner, attribute in _attributes_in(call))
+    yield from ((resource, attribute) for resource, attribute in found if resource is not None)
 
 
 def _of_calls(model: Model) -> Iterator[Misreference]:
@@ -198,28 +207,31 @@ def _written_in(call: Call) -> list[str]:
     return [name for name in found if name and not name.startswith("!") and name not in given]
 
 
-def _attribute(call: Call, owner: str, attribute: str) -> Misreference | None:
-    resource = call.template.by_id.get(owner)
-    if resource is None:
-        return None
+def _attribute(call: Call, resource: Resource, attribute: str) -> Misreference | None:
     if resource.type == NESTED_STACK:
         return _output(call, resource, attribute)
-    if resource.type.startswith(PREFIXES):
-        return _of_custom(call, resource, attribute)
-    known = attributes(resource.type)
+    known = None if resource.type.startswith(PREFIXES) else attributes(resource.type)
     if known is None or attribute in known or any("*" in name for name in known if name.startswith(f"{attribute}.")):
         return _lacking(call, resource, attribute)
-    message = f"{owner} is an {resource.type}, which has no attribute {attribute}{meant(attribute, known)}"
-    return call.mistake(message, f"{owner}.{attribute}", listed(sorted(known)) or "no attribute; Ref gives its id")
+    message = f"{resource.logical_id} is an {resource.type}, which has no attribute {attribute}{meant(attribute, known)}"
+    return call.mistake(message, f"{resource.logical_id}.{attribute}", listed(sorted(known)) or "no attribute; Ref gives its id")
 
 
-def _of_custom(call: Call, resource: Resource, attribute: str) -> Misreference | None:
-    """An attribute of a custom resource that the code of its function does not give."""
-    known = attributes_of(resource)
-    if known is None or attribute in known or attribute.partition(".")[0] in known:
-        return None
-    message = f"the function of {resource.logical_id} gives no {attribute}{meant(attribute, known)}"
-    return call.mistake(message, f"{resource.logical_id}.{attribute}", listed(known) or "no attribute; Ref gives its id")
+def _of_custom(model: Model, taken: Iterable[tuple[Call, Resource, str]]) -> Iterator[Misreference]:
+    """Attributes of custom resources that the code of their function does not give, all those of one function in one message."""
+    custom = ((call, one, attributes_of(one), name) for call, one, name in taken if one.type.startswith(PREFIXES))
+    lacking = [(call, one, known, name) for call, one, known, name in custom if known is not None and not _is_given(name, known)]
+    for same in grouped((makers(model).get(one), (call, one, known, name)) for call, one, known, name in lacking).values():
+        _, first, known, name = same[0]
+        lacks, users = list(dict.fromkeys(name for *_, name in same)), dict.fromkeys(one.logical_id for _, one, *_ in same)
+        near = meant(name, known) if len(lacks) == 1 else ""
+        message = f"the function of {enumerated(users)} gives no {enumerated(lacks)}{near}"
+        allowed = listed(known) or "no attribute; Ref gives its id"
+        yield from (call.mistake(message, f"{first.logical_id}.{name}", allowed) for call, *_ in same)
+
+
+def _is_given(name: str, known: Collection[str]) -> bool:
+    return name in known or name.partition(".")[0] in known
 
 
 def _lacking(call: Call, resource: Resource, attribute: str) -> Misreference | None:

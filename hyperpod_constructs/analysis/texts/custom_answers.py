@@ -15,8 +15,8 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from hyperpod_constructs.analysis.code_runs.known_calls import OF_REQUEST
-from hyperpod_constructs.analysis.code_runs.runs import DELETE, UPDATE, Run
-from hyperpod_constructs.analysis.code_runs.things import FRESH, Fresh, Object
+from hyperpod_constructs.analysis.code_runs.runs import AGAIN, DELETE, UPDATE, Run
+from hyperpod_constructs.analysis.code_runs.things import FRESH, Fresh, Items, Object, Thing
 from hyperpod_constructs.analysis.custom_resources import IS_COMPLETE, made_behind, made_by
 from hyperpod_constructs.analysis.function_answers import answer_of_function
 from hyperpod_constructs.analysis.function_code import runs_of
@@ -24,6 +24,7 @@ from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.sent_answers import FAILED, MODULE, SEND, status_of
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips
 from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import Text, parts_of
 
 _CODE = ("Code", "ZipFile")
 _STATUSES = ("SUCCESS", "FAILED")
@@ -32,6 +33,7 @@ _OF_MODULE = (*_STATUSES, "send")
 _OLD = "PhysicalResourceId"
 """Code that has it may answer with the old id, or delete by it."""
 _PUT = "PUT"
+_MOST_BYTES = 4096
 _DELETING = ("Delete", "Deregister", "Terminate")
 
 
@@ -43,10 +45,12 @@ def mistakes_in_answers(tree: ast.Module, function: Resource, name: str) -> Slip
     yield from _words(tree)
     handler = next((one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == name), None)
     if handler is not None and not handler.decorator_list:
-        runs = [one for one in runs_of(function) if one.resource is not None]
+        known = [one for one in runs_of(function) if one.resource is not None]
+        runs = [one for one in known if one.request != AGAIN]
         direct = runs if made_by(function) else []
         yield from _properties(runs)
         yield from _failing(runs)
+        yield from _repeated([one for one in known if one.request == AGAIN])
         yield from _silent(handler, direct)
         yield from (slip for run in direct for slip in _refused(run))
         yield from _new_id(handler, direct) if _OLD not in ast.unparse(tree) else ()
@@ -105,6 +109,17 @@ def _failing(runs: Sequence[Run]) -> Iterator[Slip]:
             return
 
 
+def _repeated(runs: Sequence[Run]) -> Iterator[Slip]:
+    """An update that makes again what the request to create has made, and does not serve then."""
+    for run in runs:
+        served = [way for way in run.ways if not way.raises and not (way.sent and all(one.status == FAILED for one in way.sent))]
+        failing = [way.failures[0] for way in run.ways if way.failures]
+        if run.is_whole and failing and not served and run.resource is not None:
+            says = f"fails with each request to update {run.resource.logical_id}: {failing[0].says}"
+            yield _slip(failing[0].line, says, "a call that changes what is there, or code that serves the request then too")
+            return
+
+
 def _refused(run: Run) -> Iterator[Slip]:
     """Answers that CloudFormation does not take, or with which it takes no request for served."""
     ends = run.ends if run.is_whole else ()
@@ -116,6 +131,9 @@ def _refused(run: Run) -> Iterator[Slip]:
             yield _slip(sent.line, "does not answer with the id of the request", "RequestId of the event")
         if sent.request is not OF_REQUEST and sent.id in (None, ""):
             yield _slip(sent.line, f"answers without {_OLD}", "the same id for the same resource, such as its name")
+        size = _least(sent.data)
+        if size > _MOST_BYTES:
+            yield _slip(sent.line, f"answers with data of {size:,} bytes or more", f"an answer of at most {_MOST_BYTES:,} bytes")
         if sent.method not in ("", _PUT):
             yield _slip(sent.line, f"answers by {sent.method}, and the address is signed for {_PUT}", _PUT)
     if ends and run.resource is not None and all(way.sent and all(one.status == FAILED for one in way.sent) for way in ends):
@@ -123,12 +141,21 @@ def _refused(run: Run) -> Iterator[Slip]:
         yield _slip(ends[0].sent[0].line, says, "SUCCESS where the request is served")
 
 
+def _least(thing: Thing) -> int:
+    """The characters that are surely in some data."""
+    if isinstance(thing, Object):
+        return sum(len(str(name)) + _least(one) for name, one in thing.items.items())
+    if isinstance(thing, Items):
+        return sum(map(_least, thing.items))
+    return sum(len(part) for part in parts_of(thing) if isinstance(part, str)) if isinstance(thing, str | Text) else 0
+
+
 def _new_id(handler: ast.FunctionDef, runs: Sequence[Run]) -> Iterator[Slip]:
     """An id that is another one with each update, where a request to delete deletes something."""
     for update, delete in ((one, other) for one in runs for other in runs if one.resource is other.resource is not None):
         if update.request != UPDATE or delete.request != DELETE or not (update.is_whole and update.ends and update.resource):
             continue
-        updating = {one.operation.action for one in update.calls}
+        updating = set() if delete.is_whole else {one.operation.action for one in update.calls}
         deletes = any(one.operation.name.startswith(_DELETING) and one.operation.action not in updating for one in delete.calls)
         if deletes and all(sent.id is FRESH for way in update.ends for sent in way.sent):
             says = (

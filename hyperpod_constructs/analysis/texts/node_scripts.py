@@ -17,7 +17,14 @@ from hyperpod_constructs.analysis.schema.violation import Path, listed, meant
 from hyperpod_constructs.analysis.scripts import Script, scripts_for
 from hyperpod_constructs.analysis.shell import Run
 from hyperpod_constructs.analysis.shell_words import Command, plain
-from hyperpod_constructs.analysis.texts import cli_commands, named_by_scripts, secrets_in_scripts, shell_variables, slurm_files
+from hyperpod_constructs.analysis.texts import (
+    cli_commands,
+    named_by_scripts,
+    secrets_in_scripts,
+    shell_variables,
+    slurm_files,
+    written_documents,
+)
 from hyperpod_constructs.analysis.texts.shell import mistakes_in_script
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.texts import Language
@@ -43,7 +50,7 @@ _STOPS: Mapping[str, tuple[str, ...]] = {
     "systemctl": ("halt", "poweroff", "reboot"),
 }
 """Commands that stop a machine, with the words of which one says that they do so at once."""
-_OF_SCRIPTS = (shell_variables, cli_commands, named_by_scripts, secrets_in_scripts, slurm_files)
+_OF_SCRIPTS = (shell_variables, cli_commands, named_by_scripts, secrets_in_scripts, slurm_files, written_documents)
 """The judges of scripts everywhere."""
 _STRICT = re.compile(r"^\s*set\s+(?:-[a-z]*u|.*-o\s+nounset)|^#!.*\s-[a-z]*u", re.MULTILINE)
 """A shell that ends with the first variable without a value."""
@@ -67,19 +74,6 @@ def scripts(cluster: Resource) -> Slips:
                     message = f"the script of instance group {group.label!r} of {cluster.logical_id} {says}"
                     beside = ((cluster, (*group.path, LIFE_CYCLE)),)
                     yield Slip(message, allowed, script.path, dead=True, beside=beside, at=script.resource)
-
-
-def programs(cluster: Resource) -> Slips:
-    """The programs in Python that surely run on the nodes of a cluster and fail."""
-    said: set[tuple[Resource, Path]] = set()
-    for group in (group for one in clusters(cluster.template.model) if one.resource is cluster for group in one.groups):
-        for name, failure in programs_of(group).failures:
-            file = programs_of(group).files[name]
-            if (file.resource, file.path) not in said:
-                said.add((file.resource, file.path))
-                message = f"line {failure.line} of {name} fails on nodes of instance group {group.label!r}: {failure.says}"
-                beside = ((cluster, (*group.path, LIFE_CYCLE)),)
-                yield Slip(message, "a program that ends well", file.path, dead=True, beside=beside, at=file.resource)
 
 
 def _mistakes(group: Group, script: Script) -> Iterator[tuple[str, str]]:
@@ -180,4 +174,4 @@ def _may_have(place: str) -> bool:
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {_CLUSTER: lambda cluster: (*scripts(cluster), *programs(cluster))}
+WHOLES: Mapping[str, WholeJudge] = {_CLUSTER: scripts}

@@ -91,6 +91,7 @@ MODULES: Mapping[str, Topic] = {
     "near_arns": Topic.NAME,
     "near_names": Topic.NAME,
     "networks": Topic.COMPANION,
+    "node_files": Topic.SCRIPT,
     "node_scripts": Topic.SCRIPT,
     "numbers": Topic.COMPANION,
     "partners": Topic.COMPANION,
@@ -318,6 +319,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::EC2::VPNConnection": "StaticRoutesOnly",
         "AWS::Route53::HostedZone": "VPCs",
     },
+    "node_files": {"AWS::SageMaker::Cluster": "InstanceGroups"},
     "node_scripts": {"AWS::SageMaker::Cluster": "InstanceGroups"},
     "numbers": {one: kind.number for one, kind in NUMBERED.items()},
     "partners": {

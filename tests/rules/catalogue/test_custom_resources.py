@@ -223,6 +223,7 @@ def test_functions_that_answer(template: Template) -> None:
         (direct(DISPATCH.replace("status, data, rep", "data, status, rep")), "answers with an object as its status"),
         (direct(DISPATCH, "Status"), "the function of Purge gives no Status"),
         (direct(ANSWERED_INSIDE.replace("return answer(event, context)", "return")), "answers no request to delete Purge"),
+        (direct(BY_HAND.replace('"Data": {', f'"Data": {{"Text": "{"a" * 4096}", ')), "answers with data of 4,1"),
         (framework(attribute="PlanArn"), "HP-REF-002 Note: the function of Plan gives no PlanArn"),
         (framework(is_complete=IS_COMPLETE.replace("IsComplete", "Complete")), "the framework asks for IsComplete"),
         (framework(on_event=ON_EVENT.replace('["PlanName"]', '["Plan"]')), "reads the property Plan, which Plan does not have"),
@@ -232,6 +233,65 @@ def test_functions_that_answer(template: Template) -> None:
 def test_fails_function_of_custom_resource(template: Template, message: str) -> None:
     (said,) = found(template)
     assert message in said
+
+
+def test_all_attributes_that_one_function_does_not_give_are_one_mistake() -> None:
+    template = direct(DIRECT, "Repository")
+    more = {"Other": resource("AWS::SSM::Parameter", Type="String", Value=att("Purge", "Region"))}
+    (said,) = found({"Resources": {**template["Resources"], **more}})
+    assert said == "HP-REF-002 Note: the function of Purge gives no Repository, Region; the same in Other"
+
+
+MAKING = """
+import boto3
+import cfnresponse
+from botocore.exceptions import ClientError
+
+ecr, sqs, ssm = boto3.client("ecr"), boto3.client("sqs"), boto3.client("ssm")
+
+
+def make(name):
+    ecr.create_repository(repositoryName=name)
+
+
+def handler(event, context):
+    kind, name = event["RequestType"], event["ResourceProperties"]["Repository"]
+    if kind == "Delete":
+        ecr.delete_repository(repositoryName=name)
+    else:
+        make(name)
+    cfnresponse.send(event, context, cfnresponse.SUCCESS, {}, name)
+"""
+CAUGHT = """    try:
+        ecr.create_repository(repositoryName=name)
+    except {}:
+        print("there")
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fails"),
+    [
+        ("", "", True),
+        ("else:", 'elif kind == "Create":', False),
+        (
+            "    ecr.create_repository(repositoryName=name)\n",
+            CAUGHT.format("ecr.exceptions.RepositoryAlreadyExistsException"),
+            False,
+        ),
+        ("    ecr.create_repository(repositoryName=name)\n", CAUGHT.format("ClientError as error"), False),
+        ("    ecr.create", "    ecr.delete_repository(repositoryName=name)\n    ecr.create", False),
+        ("repositoryName=name)\n\n", "repositoryName=unknown(name))\n\n", False),
+        ("ecr.create_repository(repositoryName=name)", 'ssm.put_parameter(Name=name, Value="a", Type="String")', True),
+        ("ecr.create_repository(repositoryName=name)", 'ssm.put_parameter(Name=name, Value="a", Overwrite=True)', False),
+        ("ecr.create_repository(repositoryName=name)", "sqs.create_queue(QueueName=name)", False),
+    ],
+)
+def test_an_update_does_not_make_again_what_is_there(old: str, new: str, fails: bool) -> None:
+    assert old in MAKING
+    code = MAKING.replace(old, new)
+    said = [one for one in found(direct(code)) if "fails with each request to update Purge: " in one]
+    assert len(said) == fails
 
 
 DELETING = """
