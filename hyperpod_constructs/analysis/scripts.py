@@ -23,10 +23,10 @@ from hyperpod_constructs.analysis.clusters import Group, quoted
 from hyperpod_constructs.analysis.embedded import is_small, marked
 from hyperpod_constructs.analysis.ends import ends
 from hyperpod_constructs.analysis.iam import ROLE
-from hyperpod_constructs.analysis.node_programs import ENTRIES, LIFE_CYCLE, programs_of
+from hyperpod_constructs.analysis.node_programs import ENTRIES, LIFE_CYCLE, Programs, programs_of
 from hyperpod_constructs.analysis.node_roles import role_uses
 from hyperpod_constructs.analysis.paths import place_in
-from hyperpod_constructs.analysis.shell import Run, is_shell, run_of
+from hyperpod_constructs.analysis.shell import NO_FILES, Run, is_shell, run_of
 from hyperpod_constructs.templates.dependencies import raw_at, references
 from hyperpod_constructs.templates.errors import TemplateError
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
@@ -55,6 +55,7 @@ _STEPS: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
     ("aws:runCommand", _RUN_SHELL_SCRIPT, ("Parameters", "commands")),
 )
 """Actions of steps with scripts: the document that they run, and the place of the lines in their inputs."""
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _SHELLS, _COMMAND = ("bash", "dash", "sh", "zsh"), re.compile(r"-[a-z]*c[a-z]*")
 
 
@@ -74,6 +75,7 @@ class Script(NamedTuple):
     :param given: the variables that the template gives it.
     :param entry: whether it is surely run; another script may run it otherwise.
     :param skipped: whether another script runs it under a condition, so that some machines may not.
+    :param files: the files beside it that a shell may read, by their names.
     """
 
     resource: Resource
@@ -84,12 +86,13 @@ class Script(NamedTuple):
     given: Mapping[str, Value] = {}
     entry: bool = True
     skipped: bool = False
+    files: Mapping[str, str] = NO_FILES
 
     @property
     def run(self) -> Run | None:
         """What it runs; `None` if it is not understood. Computed once."""
         key = (Script, self.resource, self.path)
-        return self.resource.template.model.cached(key, lambda: run_of((self.text,), self.given, self.marks))
+        return self.resource.template.model.cached(key, lambda: run_of((self.text,), self.given, self.marks, self.files))
 
 
 class Runner(NamedTuple):
@@ -114,13 +117,23 @@ def scripts_for(group: Group) -> Iterator[Script]:
     """The scripts for a shell among what is uploaded for a group of nodes."""
     programs = programs_of(group)
     names = [as_str(group.get(LIFE_CYCLE, key)) for key in ENTRIES]
+    beside = {name: text for name, file in programs.files.items() if (text := marked(file.text)[0]) is not None}
     for file in programs.files.values():
         text, marks = marked(file.text)
         if text is not None and is_shell(text) and len(text) <= _LONGEST:
             starts = programs.starts(file.name)
             is_sure = file.name in names or any(one.surely for one in starts)
             may_not_run = bool(starts) or not any(name in programs.files for name in names)
-            yield Script(file.resource, file.path, text, marks, entry=is_sure, skipped=may_not_run and not is_sure)
+            given = dict.fromkeys(_handed_down(file.name, programs, beside), UNKNOWN)
+            skipped = may_not_run and not is_sure
+            yield Script(file.resource, file.path, text, marks, given=given, entry=is_sure, skipped=skipped, files=beside)
+
+
+def _handed_down(name: str, programs: Programs, files: Mapping[str, str]) -> Iterator[str]:
+    """The variables that the files which start a script may set for it."""
+    starting = {one.by for one in programs.starts(name)}
+    for text in (text for one, text in files.items() if one in starting):
+        yield from _WORD.findall(text)
 
 
 def with_runners(model: Model) -> Iterator[tuple[Script, Runner]]:

@@ -22,6 +22,9 @@ _SOURCING = (".", "eval", "source")
 _SHELL = re.compile(r"#!\s*(?:/usr)?/bin/(?:env\s+)?(?:ba|da|k|z)?sh\b")
 
 
+NO_FILES: Mapping[str, str] = {}
+
+
 class Run(NamedTuple):
     """What a shell runs.
 
@@ -40,16 +43,19 @@ class Run(NamedTuple):
         return value_of(word, self.values)
 
 
-def run_of(texts: Iterable[str], given: Mapping[str, Value], marks: Mapping[str, Value]) -> Run | None:
+def run_of(
+    texts: Iterable[str], given: Mapping[str, Value], marks: Mapping[str, Value], files: Mapping[str, str] = NO_FILES
+) -> Run | None:
     """What runs in the scripts of one shell; `None` for one that is not understood.
 
     :param marks: what the marks in the scripts stand for.
+    :param files: the files that they may read as commands of their own, by their names.
     """
     found = [commands_of(one) for one in texts]
     commands = tuple(one for some in found for one in some or ())
     if None in found:
         return None
-    return Run(commands, given, frozenset(variables_set(commands)), values_set(commands, {**marks, **given}))
+    return Run(commands, given, frozenset(variables_set(commands, files)), values_set(commands, {**marks, **given}))
 
 
 def is_shell(text: str) -> bool:
@@ -69,15 +75,28 @@ def variables_read(commands: tuple[Command, ...]) -> Iterator[Variable]:
             yield from (piece for piece in word if isinstance(piece, Variable))
 
 
-def variables_set(commands: tuple[Command, ...]) -> Iterator[str]:
-    """The names of variables that commands may set; a star for any."""
+def variables_set(commands: tuple[Command, ...], files: Mapping[str, str] = NO_FILES) -> Iterator[str]:
+    """The names of variables that commands may set; a star for any.
+
+    :param files: the files that they may read as commands of their own, by their names.
+    """
     for one in commands:
         yield from (name for name, _ in one.given)
         texts = [plain(word[:1]) for word in one.words]
-        if one.name in _SOURCING or (one.name == "set" and any("a" in text for text in texts[1:] if text.startswith("-"))):
+        if one.name in _SOURCING:
+            yield from _set_by_file(one, files)
+        if one.name == "set" and any("a" in text for text in texts[1:] if text.startswith("-")):
             yield "*"
         if one.name in (*_SETTING, "for", "getopts", "printf", "select"):
             yield from (found[0] for text in texts[1:] if (found := NAME.match(text)) is not None)
+
+
+def _set_by_file(command: Command, files: Mapping[str, str]) -> Iterator[str]:
+    """The names of variables that a file which a command reads may set; a star for a file that is not known."""
+    last = command.arguments[0][-1:] if command.arguments else ()
+    name = plain(last).rpartition("/")[2]
+    found = commands_of(files[name]) if name in files and command.name != "eval" else None
+    yield from ("*",) if found is None else variables_set(found, {key: text for key, text in files.items() if key != name})
 
 
 def values_set(commands: tuple[Command, ...], variables: Mapping[str, Value]) -> dict[str, Value]:

@@ -224,6 +224,11 @@ class AddonFacts:
     roles: tuple[ConfiguredRole, ...]
     configuration: Mapping[str, Any] | None
 
+    @property
+    def service_accounts(self) -> tuple[str, ...]:
+        """All service accounts of its pods that can have a role."""
+        return (*(one.service_account for one in self.identities), *self.accounts)
+
 
 AUDIENCE, SUBJECT = "sts.amazonaws.com", "system:serviceaccount:"
 """The audience of the tokens by which pods take roles, and the beginning of their subject, before namespace and service account.
@@ -315,7 +320,7 @@ def misspelled_account(name: str, account: str) -> str | None:
     The name or the namespace of the add-on stands for its only account.
     """
     facts = addon_facts(name)
-    known = [] if facts is None else [*(one.service_account for one in facts.identities), *facts.accounts]
+    known = () if facts is None else facts.service_accounts
     if facts is None or account in known:
         return None
     if len(known) == 1 and account in (name, facts.namespace, *(one.namespace for one in facts.identities)):

@@ -50,7 +50,7 @@ def _misspelled(resource: Resource, space: str | None) -> Slips:
     """An account that is nearly one which an add-on has in the namespace, and which no add-on needs."""
     account, eks = as_str(resource.get("ServiceAccount")), EksCluster.of(resource.get("ClusterName"))
     known = [] if eks is None else [one.facts for one in addons_of(eks) if one.facts is not None]
-    if account is None or any(account in one.accounts for one in known):
+    if account is None or any(account in one.service_accounts for one in known):
         return
     for facts in (one for one in known if one.namespace == space and one.accounts):
         near = misspelled_account(facts.name, account)

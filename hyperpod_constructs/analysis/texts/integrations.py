@@ -13,7 +13,7 @@ from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
 from hyperpod_constructs.facts.sdk_calls import Operation, by_sdk
 from hyperpod_constructs.templates.values import Value
 
-_CALL = re.compile(r"arn:[^:]+:states:::(aws-sdk:)?([a-z0-9-]+):(\w+)((?:\.\w+(?::\d)?)?)")
+_CALL = re.compile(r"arn:[^:]+:states:::(aws-sdk:)?([A-Za-z0-9-]+):(\w+)((?:\.\w+(?::\d)?)?)")
 _NAMES: Mapping[str, str] = {"stepfunctions": "sfn", "states": "sfn"}
 
 
@@ -43,7 +43,7 @@ def integration_of(resource: Value) -> Integration | None:
     if match is None:
         return None
     sdk, service, name, waits = match.groups()
-    return Integration(bool(sdk), service, name, waits, by_sdk(_NAMES.get(service, service)))
+    return Integration(bool(sdk), service, name, waits, by_sdk(_NAMES.get(service.lower(), service)))
 
 
 def waits_in(text: str) -> str:

@@ -40,6 +40,8 @@ def task_mistakes(state: Mapping[str, Value], language: str) -> Iterator[Slip]:
 def _of_sdk(service: str, name: str, waits: str, operations: Mapping[str, Operation] | None) -> Iterator[Slip]:
     if waits not in ("", _WAITING):
         yield Slip(f"calls {service}:{name} with {waits}, which calls of the SDK do not take", f"none, or {_WAITING}")
+    if service != service.lower():
+        yield Slip(f"calls {service}; Step Functions writes it {service.lower()}", service.lower())
     if operations is None:
         return
     found = operations.get(name.lower())
