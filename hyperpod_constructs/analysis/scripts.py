@@ -65,6 +65,7 @@ class Home(Enum):
     BOOT = "a machine, before anybody logs in"
     SERVICE = "a machine, by a service on it"
     CONTAINER = "a container, whose image may set any variable"
+    ANYWHERE = "where somebody starts it later, who may set any variable"
 
 
 class Script(NamedTuple):
@@ -123,10 +124,9 @@ def scripts_for(group: Group) -> Iterator[Script]:
         if text is not None and is_shell(text) and len(text) <= _LONGEST:
             starts = programs.starts(file.name)
             is_sure = file.name in names or any(one.surely for one in starts)
-            may_not_run = bool(starts) or not any(name in programs.files for name in names)
             given = dict.fromkeys(_handed_down(file.name, programs, beside), UNKNOWN)
-            skipped = may_not_run and not is_sure
-            yield Script(file.resource, file.path, text, marks, given=given, entry=is_sure, skipped=skipped, files=beside)
+            home = Home.BOOT if starts or file.name in names else Home.ANYWHERE
+            yield Script(file.resource, file.path, text, marks, home, given, is_sure, not is_sure, beside)
 
 
 def _handed_down(name: str, programs: Programs, files: Mapping[str, str]) -> Iterator[str]:

@@ -97,7 +97,7 @@ def of_script(script: Script) -> Slips:
             yield _slip(name, "which nothing sets before somebody logs in")
         elif near is not None:
             yield _slip(name, f"which nobody sets; {near} is set, and no command takes it")
-        elif script.home is not Home.CONTAINER and not _is_of_image(name):
+        elif script.home not in (Home.ANYWHERE, Home.CONTAINER) and not _is_of_image(name):
             yield _slip(name, "which it does not set")
         else:
             continue
