@@ -342,12 +342,12 @@ class _Reader:
         self._documents = []
 
     def _expanded(self, text: str, line: int) -> None:
-        """The variables and commands in a text that the shell fills."""
+        """The text behind `<<` that the shell fills, right behind the command that takes it, and the commands in it."""
         inner = _Reader(text, line)
         inner._depth = self._depth
         while inner._at < len(text):
             inner._piece(text[inner._at], quoted=True)
-        self.commands += (*inner.commands, Command((), read=(tuple(inner._pieces or ()),), line=line))
+        self.commands += (Command((), read=(tuple(inner._pieces or ()),), line=line), *inner.commands)
 
     def _add(self, piece: Piece) -> None:
         self._pieces = [] if self._pieces is None else self._pieces
