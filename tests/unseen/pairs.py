@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from itertools import combinations
+from itertools import combinations, islice
 
 from tests.unseen.cases import SETS, Mistake, bases, mistakes
 
@@ -17,8 +17,8 @@ def pairs(base: str, most: int, of: tuple[str, ...] = SETS) -> list[Pair]:
     :param of: the sets of the mistakes; all by default.
     """
     known = [one for name in of for one in mistakes(name) if one.base == base]
-    apart = [pair for pair in combinations(known, 2) if _are_apart(*pair)]
-    return sorted(apart, key=_lot)[:most]
+    drawn = sorted(combinations(known, 2), key=_lot)
+    return list(islice((pair for pair in drawn if _are_apart(*pair)), most))
 
 
 def both(pair: Pair) -> Mistake:

@@ -10,7 +10,7 @@ from bench.unseen import Judged, Named, findings_with, judge
 from tests.unseen.cases import SETS, Mistake, mistakes
 from tests.unseen.pairs import Pair, both, every_base, pairs
 
-OF_EACH_BASE = 3
+OF_EACH_BASE = 2
 RESTING = {
     # The right zone of the subnet is not known, so nobody knows whether the file system is in it.
     frozenset({"lustre-other-zone", "zone-name-as-id"}),
