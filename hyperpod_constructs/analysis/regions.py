@@ -212,7 +212,7 @@ def _home(root: Template, found: list[Claim]) -> tuple[str, str] | None:
     """The region of a stack: of its environment, or of most of its places; where as many name another one, of a VPC's first."""
     own = root.environment.region
     if own is not None:
-        return None if re.fullmatch(_REGION, own) is None else (zone_prefix(own), own)
+        return None if re.fullmatch(REGION, own) is None else (zone_prefix(own), own)
     count = _counted(found)
     most = count.most_common(1)[0][0]
     example = _first_of_two(found) if _is_tied(count) else next(one for one in found if one.region == most)
@@ -239,8 +239,9 @@ def _first_of_two(found: Iterable[Claim]) -> Claim | None:
     return None
 
 
-_REGION = r"(?:us-gov|us-iso[a-z]*|[a-z]{2})-(?:north|south|east|west|central)+-\d"
-_NAMED = re.compile(rf"(?<![a-z0-9-]){_REGION}(?!\d)")
+REGION = r"(?:us-gov|us-iso[a-z]*|[a-z]{2})-(?:north|south|east|west|central)+-\d"
+"""The name of a region, as a pattern."""
+_NAMED = re.compile(rf"(?<![a-z0-9-]){REGION}(?!\d)")
 
 
 def claims(model: Model) -> tuple[Claim, ...]:

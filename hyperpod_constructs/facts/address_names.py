@@ -40,3 +40,16 @@ ADDRESSES = (
     AddressForm(re.compile(rf"{_WORD}\.fsx\.{_REGION}\.amazonaws\."), "fsx", NAMES["fsx", "file-system/"]),
 )
 """The addresses of workspaces and file systems."""
+
+SERVICES = {
+    "aps-workspaces": "aps",
+    "efs": "elasticfilesystem",
+    "execute-api": "execute-api",
+    "fsx": "fsx",
+    "grafana-workspace": "grafana",
+    "sqs": "sqs",
+}
+"""Services in whose hosts the region stands behind this word, as ARNs spell them: each has the ids of its own region alone.
+
+Source: https://docs.aws.amazon.com/general/latest/gr/aws-service-information.html
+"""

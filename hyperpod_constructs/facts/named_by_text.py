@@ -212,3 +212,30 @@ IN_CALLS: Mapping[tuple[str, str], str] = {
 Sources: the references of the calls, such as
 https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeClusterNode.html
 """
+
+FAR_SENDERS = ("AWS::Budgets::Budget", "AWS::CE::AnomalySubscription", "AWS::Lambda::Function", "AWS::SNS::Subscription")
+"""Types that may well name what is in another region (as of 2026-11-30).
+
+Source: https://docs.aws.amazon.com/sns/latest/dg/sns-cross-region-delivery.html
+"""
+
+SEVERAL_REGIONS: Mapping[str, str] = {
+    "AWS::DynamoDB::GlobalTable": "",
+    "AWS::ECR::Repository": "",
+    "AWS::Events::EventBus": "",
+    "AWS::KMS::Key": "MultiRegion",
+    "AWS::SecretsManager::Secret": "ReplicaRegions",
+}
+"""By type: the property for copies under the same name in other regions; empty where another resource may make them.
+
+Sources (as of 2026-11-30): https://docs.aws.amazon.com/kms/latest/developerguide/multi-region-keys-overview.html,
+https://docs.aws.amazon.com/AmazonECR/latest/userguide/replication.html,
+https://docs.aws.amazon.com/secretsmanager/latest/userguide/replicate-secrets.html and
+https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-cross-region.html
+"""
+
+OWN_ACCOUNT = ("AWS::APS::AlertManagerDefinition", "AWS::APS::Workspace")
+"""Types that send to topics of their own account alone (as of 2026-11-30).
+
+Source: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alert-manager.html
+"""

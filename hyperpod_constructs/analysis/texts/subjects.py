@@ -75,6 +75,7 @@ MODULES: Mapping[str, Topic] = {
     "event_sources": Topic.PATTERN,
     "event_targets": Topic.DELIVERY,
     "exports": Topic.COMPANION,
+    "far_names": Topic.NAME,
     "flow_logs": Topic.LOGS,
     "helm_commands": Topic.SCRIPT,
     "hosts": Topic.NAME,
@@ -183,15 +184,36 @@ _ON_MACHINES = {
 _WITH_SCRIPTS = {"AWS::CodeBuild::Project": "Source", **_ON_MACHINES}
 """Types with scripts of a shell."""
 
+_WITH_ADDRESSES = {
+    "AWS::CodeBuild::Project": "",
+    "AWS::ECS::TaskDefinition": "ContainerDefinitions",
+    "AWS::EKS::Addon": "ConfigurationValues",
+    "AWS::Lambda::Function": "Environment",
+    "AWS::SSM::Document": "Content",
+    "AWS::SSM::Parameter": "Value",
+}
+"""Types with addresses of services."""
+_SENDING = {
+    "AWS::APS::AlertManagerDefinition": "Definition",
+    "AWS::APS::Workspace": "AlertManagerDefinition",
+    "AWS::Backup::BackupVault": "Notifications",
+    "AWS::Budgets::Budget": "NotificationsWithSubscribers",
+    "AWS::CE::AnomalySubscription": "Subscribers",
+    "AWS::CloudWatch::Alarm": "",
+    "AWS::CloudWatch::CompositeAlarm": "",
+    "AWS::Events::Rule": "Targets",
+    "AWS::Lambda::EventInvokeConfig": "DestinationConfig",
+    "AWS::Lambda::EventSourceMapping": "EventSourceArn",
+    "AWS::Lambda::Function": "",
+    "AWS::RDS::EventSubscription": "SnsTopicArn",
+    "AWS::S3::Bucket": "NotificationConfiguration",
+    "AWS::SNS::Subscription": "",
+    "AWS::Scheduler::Schedule": "Target",
+}
+"""Types that send to topics and queues, or read them."""
+
 TYPES_OF: Mapping[str, Mapping[str, str]] = {
-    "address_ids": {
-        "AWS::CodeBuild::Project": "",
-        "AWS::ECS::TaskDefinition": "ContainerDefinitions",
-        "AWS::EKS::Addon": "ConfigurationValues",
-        "AWS::Lambda::Function": "Environment",
-        "AWS::SSM::Document": "Content",
-        "AWS::SSM::Parameter": "Value",
-    },
+    "address_ids": _WITH_ADDRESSES,
     "alarms": {"AWS::CloudWatch::Alarm": ""},
     "answer_buckets": {
         "AWS::EC2::VPCEndpoint": "PolicyDocument",
@@ -261,6 +283,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     },
     "event_sources": {"AWS::Events::Rule": "EventPattern", "AWS::S3::Bucket": ""},
     "exports": {"AWS::FSx::FileSystem": "OpenZFSConfiguration"},
+    "far_names": {**_WITH_ADDRESSES, **_SENDING},
     "flow_logs": {"AWS::EC2::FlowLog": "LogFormat", "AWS::Logs::MetricFilter": "FilterPattern"},
     "helm_commands": {"AWS::CodeBuild::Project": "Source"},
     "hosts": {
@@ -286,23 +309,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "metrics": {"AWS::CloudWatch::AnomalyDetector": "", "AWS::CloudWatch::MetricStream": ""},
     "named_by_scripts": _WITH_SCRIPTS,
     "named_in_calls": {"AWS::StepFunctions::StateMachine": ""},
-    "near_arns": {
-        "AWS::APS::AlertManagerDefinition": "Definition",
-        "AWS::APS::Workspace": "AlertManagerDefinition",
-        "AWS::Backup::BackupVault": "Notifications",
-        "AWS::Budgets::Budget": "NotificationsWithSubscribers",
-        "AWS::CE::AnomalySubscription": "Subscribers",
-        "AWS::CloudWatch::Alarm": "",
-        "AWS::CloudWatch::CompositeAlarm": "",
-        "AWS::Events::Rule": "Targets",
-        "AWS::Lambda::EventInvokeConfig": "DestinationConfig",
-        "AWS::Lambda::EventSourceMapping": "EventSourceArn",
-        "AWS::Lambda::Function": "",
-        "AWS::RDS::EventSubscription": "SnsTopicArn",
-        "AWS::S3::Bucket": "NotificationConfiguration",
-        "AWS::SNS::Subscription": "",
-        "AWS::Scheduler::Schedule": "Target",
-    },
+    "near_arns": _SENDING,
     "near_names": {**dict.fromkeys(USES, ""), NESTED_STACK: "TemplateURL"},
     "model_servers": {"AWS::SageMaker::EndpointConfig": "ProductionVariants"},
     "model_pipelines": {
