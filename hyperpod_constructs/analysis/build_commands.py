@@ -11,15 +11,17 @@ from collections.abc import Iterator, Mapping
 from hyperpod_constructs.analysis.embedded import marked
 from hyperpod_constructs.analysis.shell import Run, run_of
 from hyperpod_constructs.analysis.shell_words import plain
-from hyperpod_constructs.facts.builds import BUILD_PHASES, FETCHING
+from hyperpod_constructs.facts.builds import BUILD_PHASES, FETCHING, STARTERS
+from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.errors import TemplateError
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Text, Value, as_items, as_str, at, frozen
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Text, Value, as_items, as_str, at, frozen, shown
 
-PROJECT = "AWS::CodeBuild::Project"
+PROJECT, _RULE = "AWS::CodeBuild::Project", "AWS::Events::Rule"
 _URL = re.compile(r"https?://([a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,})(?=[/:]|$)")
 _ELSEWHERE = ("amazonaws.com", "amazonaws.com.cn", ".aws", ".corp", ".internal", ".lan", ".local", ".localhost")
 """Ends of names that may be of hosts in a VPC."""
+_ONCE = re.compile(r"==\s*[\"']Create[\"']")
 _OF_SECRETS = ("parameter-store", "secrets-manager")
 
 
@@ -49,6 +51,22 @@ def texts_of(project: Resource) -> tuple[str, ...]:
     """The commands of a build as they are written, with marks; none if they are not known, or not for a shell."""
     found = _specification(project)
     return () if found is None else tuple(_written(found[0]))
+
+
+def starters_of(project: Resource) -> tuple[Resource, ...]:
+    """What the templates have that starts a build; a rule that only hears of it does not."""
+    found = project.template.model.resources(*STARTERS)
+    return tuple(one for one in found if project in references(one.get("Targets") if one.type == _RULE else one.get()))
+
+
+def is_repeated(project: Resource) -> bool:
+    """Whether the templates surely start a build more than once: not only when a custom resource is created."""
+    return any(one.type != "AWS::Lambda::Function" or _starts_again(one) for one in starters_of(project))
+
+
+def _starts_again(function: Resource) -> bool:
+    text = str(shown(function.get("Code", "ZipFile")))
+    return "start_build" in text and _ONCE.search(text) is None
 
 
 def _build(project: Resource) -> Run | None:

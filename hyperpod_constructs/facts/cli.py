@@ -55,6 +55,15 @@ OF_IMAGES: Mapping[str, tuple[str, ...]] = {
 }
 """Commands of Docker, and what they need of a repository in ECR."""
 
+OF_CONTAINERS = ("buildah", "docker", "finch", "nerdctl", "podman")
+"""Programs with the commands of Docker."""
+
+IMAGE_FLAGS = frozenset({"a", "all-tags", "load", "no-cache", "pull", "push", "q", "quiet"})
+"""Options of Docker's commands for images without a value.
+
+Source: https://docs.docker.com/reference/cli/docker/image/push/ (as of 2026-11-30)
+"""
+
 INSTALLING, CHANGING = (
     ("install", "upgrade"),
     ("annotate", "apply", "create", "delete", "label", "patch", "replace", "scale", "taint"),

@@ -1,7 +1,6 @@
-"""Builds: their specification, the phases of components, and a tag that moves is pushed to a repository whose tags move.
+"""Builds: their specification, and the phases of components.
 
-Sources: https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-tag-mutability.html,
-https://docs.aws.amazon.com/codebuild/latest/userguide/build-spec-ref.html and
+Sources: https://docs.aws.amazon.com/codebuild/latest/userguide/build-spec-ref.html and
 https://docs.aws.amazon.com/imagebuilder/latest/userguide/toe-use-documents.html
 """
 
@@ -18,22 +17,17 @@ from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value
 
-_PROJECT, _REPOSITORY = "AWS::CodeBuild::Project", "AWS::ECR::Repository"
+_PROJECT = "AWS::CodeBuild::Project"
 _COMPONENT, _PIPELINE = "AWS::ImageBuilder::Component", "AWS::ImageBuilder::ImagePipeline"
-_PUSH = re.compile(r"\bdocker (?:image )?push[ \t]+[\"']?([^\s\"':]{1,500}):([^\s\"'$]{1,128})(?=[\"'\s]|$)")
-_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _ARM, _NEITHER = re.compile(r"(a1|[a-z]+\d+g[a-z]*)\."), ("mac", "p6e")
 """Instance types with processors of ARM, and the beginnings of types of which this does not tell it."""
 _LIKE = 0.5
 """How alike an action is at least that was meant."""
-_MOVING = ("latest", "stable", "main", "master", "dev")
-"""Tags that each build pushes again."""
 
 
 def project(resource: Resource) -> Slips:
-    """The specification of a build, and what it pushes."""
+    """The specification of a build."""
     yield from (slip.below("Source", "BuildSpec") for slip in _specification(resource.get("Source", "BuildSpec")))
-    yield from _pushes(resource)
 
 
 def _specification(value: Value) -> Slips:
@@ -107,34 +101,6 @@ def image_pipeline(resource: Resource) -> Slips:
     if recipe is not None and place is not None and wrong and len(wrong) == len(types):
         message = f"{place.logical_id} builds on {listed(wrong)}, and the image of {recipe.logical_id} is for other processors"
         yield Slip(message, "types with the processors of the parent image", ("InfrastructureConfigurationArn",), dead=True)
-
-
-def _pushes(resource: Resource) -> Slips:
-    """The images that a build pushes have tags that their repository takes."""
-    variables = dict(_variables(resource.get("Environment", "EnvironmentVariables")))
-    for image, tag in _PUSH.findall(spelled(resource.get("Source", "BuildSpec")) or ""):
-        repository = _repository(resource, image, variables) if tag in _MOVING else None
-        if repository is not None and known(repository.get("ImageTagMutability")) == "IMMUTABLE":
-            message = f"each build pushes the tag {tag}, and {repository.logical_id} takes a tag once"
-            yield Slip(message, "a tag of its own for each build, or MUTABLE", ("Source", "BuildSpec"), dead=True)
-            return
-
-
-def _variables(value: Value) -> list[tuple[str, Value]]:
-    """The variables of a project with their values in the template."""
-    given = [mapping(one) for _, one in entries(value)]
-    plain = [one for one in given if known(one.get("Type", "PLAINTEXT")) == "PLAINTEXT"]
-    return [(name, one.get("Value", ABSENT)) for one in plain if (name := known(one.get("Name", ABSENT))) is not None]
-
-
-def _repository(project: Resource, image: str, variables: Mapping[str, Value]) -> Resource | None:
-    """The repository of an image, by a variable that refers to it or by its name."""
-    values = [variables.get(braced or bare, ABSENT) for braced, bare in _VARIABLE.findall(image)]
-    named = next((found for value in values if (found := resource_of(value, _REPOSITORY)) is not None), None)
-    written = _VARIABLE.sub(lambda one: known(variables.get(one[1] or one[2], ABSENT)) or HOLE, image)
-    repositories = project.template.model.resources(_REPOSITORY) if named is None else ()
-    by_name = {name: one for one in repositories if (name := known(one.get("RepositoryName"))) is not None}
-    return named or by_name.get(written.partition("/")[2])
 
 
 JUDGES: Mapping[Language, Judge] = {}

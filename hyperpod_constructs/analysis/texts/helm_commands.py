@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from hyperpod_constructs.analysis.build_commands import build_of
+from hyperpod_constructs.analysis.build_commands import build_of, is_repeated
 from hyperpod_constructs.analysis.cli_calls import Line, lines_of
 from hyperpod_constructs.analysis.cluster_builds import ClusterBuild, cluster_builds
 from hyperpod_constructs.analysis.schema.violation import listed, nearest
@@ -18,17 +18,15 @@ from hyperpod_constructs.analysis.shell import Run
 from hyperpod_constructs.analysis.shell_words import Command, plain
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.addons import namespaces
-from hyperpod_constructs.facts.builds import STARTERS
 from hyperpod_constructs.facts.chart import PATH, REPOSITORY
 from hyperpod_constructs.facts.cli import CHANGING, HELM_FLAGS, INSTALLING
 from hyperpod_constructs.facts.kubernetes import OWN_NAMESPACES
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource
-from hyperpod_constructs.templates.values import as_str, shown
+from hyperpod_constructs.templates.values import as_str
 
 _PATH = ("Source", "BuildSpec")
-_CHART, _ONCE = "hyperpodhelmchart", re.compile(r"==\s*[\"']Create[\"']")
+_CHART = "hyperpodhelmchart"
 _ASKING = ("delete", "get", "list", "ls", "rollback", "status", "uninstall")
 """Commands of Helm by which a build can know or change the releases that are there."""
 _NEEDING: Mapping[str, tuple[str, ...]] = {"helm": INSTALLING, "kubectl": (*CHANGING, "get", "rollout", "wait")}
@@ -81,7 +79,7 @@ def _of_release(project: Resource, found: Run, works: ClusterBuild | None, line:
     name, verb = line.word(1), line.word(0)
     if not name or _runs(found, "helm", *_ASKING):
         return
-    if verb == "install" and not {"replace", "generate-name", "g", "dry-run"} & {*line.options} and _is_repeated(project):
+    if verb == "install" and not {"replace", "generate-name", "g", "dry-run"} & {*line.options} and is_repeated(project):
         says = f"helm install {name} fails when the build runs again: the release is there"
         yield Slip(says, f"helm upgrade --install {name}", _PATH, dead=True)
     elif verb == "upgrade" and not {"install", "i"} & {*line.options} and _is_new(works) and not _runs(found, "helm", "install"):
@@ -92,17 +90,6 @@ def _of_release(project: Resource, found: Run, works: ClusterBuild | None, line:
 def _runs(found: Run, program: str, *verbs: str) -> bool:
     """Whether a build runs one of some commands of a program, also where their failure does not count."""
     return any(one.name == program and plain(one.words[1]) in verbs for one in found.commands if len(one.words) > 1)
-
-
-def _is_repeated(project: Resource) -> bool:
-    """Whether the templates surely start a build more than once: not only when a custom resource is created."""
-    users = [one for one in project.template.model.resources(*STARTERS) if project in references(one.get())]
-    return any(one.type != "AWS::Lambda::Function" or _starts_again(one) for one in users)
-
-
-def _starts_again(function: Resource) -> bool:
-    text = str(shown(function.get("Code", "ZipFile")))
-    return "start_build" in text and _ONCE.search(text) is None
 
 
 def _is_new(works: ClusterBuild | None) -> bool:
