@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs.analysis.answered_values import answered
+from hyperpod_constructs.analysis.arns import s3_uri_arns, s3_uri_prefix
+from hyperpod_constructs.analysis.ends import ends
 from hyperpod_constructs.analysis.links import links
-from hyperpod_constructs.analysis.node_places import BUCKET
-from hyperpod_constructs.facts.data_holders import DATA_WORDS, DELETED_BY_DEFAULT, HELD_BY_DATA, KEEPING_POLICIES
-from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at
+from hyperpod_constructs.analysis.node_places import BUCKET, bucket_at
+from hyperpod_constructs.facts.data_holders import (
+    DATA_WORDS,
+    DELETED_BY_DEFAULT,
+    HELD_BY_DATA,
+    KEEPING_POLICIES,
+    READ_AT_ANY_TIME,
+)
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at, parts_of
 
 _LIMITS = ("ObjectSizeGreaterThan", "ObjectSizeLessThan", "TagFilters")
 """The properties of a rule without which it is for all objects of its prefix."""
@@ -27,10 +38,24 @@ class DataBucket:
     why: str
     imported: Sequence[str]
 
-    def is_read(self, rule: Value) -> bool:
-        """Whether a rule is for all that a file system imports under a prefix."""
+
+class Read(NamedTuple):
+    """Objects of a bucket that something reads at any time.
+
+    :param reader: it, in words.
+    :param prefix: of their keys.
+    :param always: whether they surely are larger than what the rules of a bucket leave where it is by default.
+    """
+
+    bucket: Resource
+    reader: str
+    prefix: str
+    always: bool
+
+    def is_under(self, rule: Value) -> bool:
+        """Whether a rule is for all of them."""
         prefix = prefix_of(rule)
-        return prefix is not None and any(one.startswith(prefix) for one in self.imported)
+        return prefix is not None and self.prefix.startswith(prefix)
 
 
 def linked(model: Model) -> dict[Resource, list[str]]:
@@ -39,6 +64,22 @@ def linked(model: Model) -> dict[Resource, list[str]]:
     for link in links(model):
         found.setdefault(link.bucket, []).extend([link.prefix] if link.imports and link.prefix is not None else ())
     return found
+
+
+def read_objects(model: Model) -> Iterator[tuple[Resource, list[Read]]]:
+    """The buckets with objects that file systems, nodes or models read at any time."""
+    return iter(grouped((one.bucket, one) for one in _read(model)).items())
+
+
+def _read(model: Model) -> Iterator[Read]:
+    yield from (Read(bucket, "a file system imports", one, always=True) for bucket, found in linked(model).items() for one in found)
+    for type_, (words, ways, always) in READ_AT_ANY_TIME.items():
+        for resource in model.resources(type_):
+            for uri in (answered(one.value) for way in ways for one in ends(resource, way)):
+                arns = s3_uri_arns(uri)
+                bucket = None if arns is None else bucket_at(model, arns[0]) or resource_of(parts_of(arns[0])[-1], BUCKET)
+                if bucket is not None:
+                    yield Read(bucket, words, s3_uri_prefix(uri) or "", always)
 
 
 def data_buckets(model: Model) -> Iterator[DataBucket]:

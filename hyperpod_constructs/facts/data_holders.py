@@ -27,6 +27,34 @@ ARCHIVES = ("DEEP_ARCHIVE", "GLACIER")
 Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/restoring-objects.html
 """
 
+READ_AT_ANY_TIME: Mapping[str, tuple[str, tuple[str, ...], bool]] = {
+    "AWS::SageMaker::Cluster": (
+        "nodes read",
+        ("InstanceGroups/*/LifeCycleConfig/SourceS3Uri", "RestrictedInstanceGroups/*/LifeCycleConfig/SourceS3Uri"),
+        False,
+    ),
+    "AWS::SageMaker::Model": (
+        "instances of a model read",
+        tuple(
+            f"{at}/{key}"
+            for at in ("PrimaryContainer", "Containers/*")
+            for key in ("ModelDataUrl", "ModelDataSource/S3DataSource/S3Uri")
+        ),
+        True,
+    ),
+}
+"""By type: who reads objects long after somebody has written them, the ways to their places, and whether they surely are large.
+
+Sources: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifecycle-best-practices-slurm.html and
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html (as of 2026-11-30)
+"""
+
+SMALL_TOO = "varies_by_storage_class"
+"""The `TransitionDefaultMinimumObjectSize` with which objects of less than 128 KB are archived too.
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html (as of 2026-11-30)
+"""
+
 DATA_WORDS = re.compile(r"(?i)^(?!.*(?:cache|log|scratch|te?mp|weighted)).*(?:checkpoint|corpus|dataset|model|weight)")
 """A name of a bucket whose objects do not grow old: what training reads and what it makes, and no logs of it.
 

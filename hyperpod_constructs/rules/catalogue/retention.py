@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.alone import users_of
-from hyperpod_constructs.analysis.bucket_rules import DataBucket, contradiction, data_buckets, deletable, prefix_of, rules_of
+from hyperpod_constructs.analysis.bucket_rules import (
+    DataBucket,
+    Read,
+    contradiction,
+    data_buckets,
+    deletable,
+    prefix_of,
+    read_objects,
+    rules_of,
+)
 from hyperpod_constructs.analysis.kept_networks import Stranded, stranded
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM
 from hyperpod_constructs.analysis.resource_policies import KEY
@@ -17,6 +26,7 @@ from hyperpod_constructs.facts.data_holders import (
     ENCRYPT_FOR_THEMSELVES,
     KEEPING_POLICIES,
     POLICY_WORDS,
+    SMALL_TOO,
 )
 from hyperpod_constructs.plan.stateful import is_given_up, lost, survives
 from hyperpod_constructs.rules.finding import Hit, hit
@@ -167,24 +177,32 @@ def _is_given(bucket: Resource, index: int, rule: Value, key: str) -> bool:
 
 @warning(
     "HP-RET-008",
-    on=data_buckets,
-    title="data that a file system imports is not archived",
-    why="Lustre cannot read an object of an archive: each file is an error until somebody restores its object",
+    on=read_objects,
+    title="data that a file system, nodes or models read is not archived",
+    why="nobody can read an object of an archive until somebody restores it: each such file of Lustre is an error, and no node is "
+    "created whose scripts are there",
     fix="write a Prefix for what nobody reads, or take GLACIER_IR, whose objects are read at once",
     allowed="STANDARD_IA, INTELLIGENT_TIERING without archives, or GLACIER_IR",
     source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/restoring-objects.html",
 )
-def imported_data_is_not_archived(found: DataBucket) -> Iterator[Hit]:
-    for index, rule in rules_of(found.resource):
-        steps = [as_str(at(step, "StorageClass")) for step in as_items(at(rule, "Transitions")) or ()]
-        cold = next((step for step in steps if step in ARCHIVES), None)
-        if cold is not None and found.is_read(rule):
-            text = f"objects that a file system imports go to {cold}"
-            yield hit(found.resource, text, "LifecycleConfiguration", "Rules", index, "Transitions")
-    for index, tiers in enumerate(as_items(found.resource.get("IntelligentTieringConfigurations")) or ()):
-        if found.is_read(tiers):
-            text = "objects that a file system imports go to an archive of Intelligent-Tiering"
-            yield hit(found.resource, text, "IntelligentTieringConfigurations", index)
+def what_is_read_is_not_archived(bucket: Resource, reads: Sequence[Read]) -> Iterator[Hit]:
+    for index, rule in rules_of(bucket):
+        cold = next((step for step in _steps(rule) if step in ARCHIVES), None)
+        read = next((one for one in reads if one.is_under(rule)), None) if cold is not None else None
+        if read is not None:
+            all_of_them = read.always or bucket.get("LifecycleConfiguration", "TransitionDefaultMinimumObjectSize") == SMALL_TOO
+            text = f"objects {'' if all_of_them else 'of 128 KB and more '}that {read.reader} go to {cold}"
+            yield hit(bucket, text, "LifecycleConfiguration", "Rules", index, "Transitions")
+    for index, tiers in enumerate(as_items(bucket.get("IntelligentTieringConfigurations")) or ()):
+        read = next((one for one in reads if one.always and one.is_under(tiers)), None)
+        if read is not None:
+            text = f"objects that {read.reader} go to an archive of Intelligent-Tiering"
+            yield hit(bucket, text, "IntelligentTieringConfigurations", index)
+
+
+def _steps(rule: Value) -> list[str | None]:
+    """The storage classes through which objects of a rule go."""
+    return [as_str(at(step, "StorageClass")) for step in as_items(at(rule, "Transitions")) or ()]
 
 
 @error(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rules.catalogue.cases import REMOVED, Case, edited
-from tests.rules.catalogue.templates import KEPT, slurm
+from tests.rules.catalogue.templates import KEPT, findings, slurm
 from tests.rules.catalogue.test_file_systems import openzfs
 
 MOUNT = "Cluster/InstanceGroups/2/InstanceStorageConfigs/1/FsxLustreConfig"
@@ -33,6 +33,8 @@ def tiered(**limits: str) -> list[dict[str, Any]]:
     return [{"Id": "cold", "Status": "Enabled", "Tierings": [{"AccessTier": "ARCHIVE_ACCESS", "Days": 120}], **limits}]
 
 
+TIERS = "Scripts/IntelligentTieringConfigurations"
+SMALLEST = "Scripts/LifecycleConfiguration/TransitionDefaultMinimumObjectSize"
 OF_DATA = {"DeploymentType": "PERSISTENT_1", "PerUnitStorageThroughput": 200, "ImportPath": {"Fn::Sub": "s3://${Data}/datasets"}}
 """A file system that is created from a bucket."""
 
@@ -112,6 +114,21 @@ CASES = [
         {"Data/LifecycleConfiguration": archiving("GLACIER", Prefix="datasets/")},
         {"Data/LifecycleConfiguration": archiving("GLACIER", Prefix="old/")},
     ),
+    Case(
+        "HP-RET-008",
+        slurm(),
+        {"Scripts/LifecycleConfiguration": archiving("GLACIER")},
+        {
+            "Scripts/LifecycleConfiguration": archiving("GLACIER", Prefix="old/"),
+            "Scripts/IntelligentTieringConfigurations": tiered(),
+        },
+    ),
+    Case(
+        "HP-RET-008",
+        slurm(),
+        {"Scripts/LifecycleConfiguration": archiving("DEEP_ARCHIVE", Prefix="lifecycle/")},
+        {"Scripts/LifecycleConfiguration": archiving("DEEP_ARCHIVE", Prefix="lifecycle/old/")},
+    ),
     Case("HP-RET-004", slurm(), {"FileSystem/.UpdateReplacePolicy": "RetainExceptOnCreate"}, {}),
     Case("HP-RET-004", slurm(), {"Scripts/.DeletionPolicy": "Keep"}, {"Scripts/.DeletionPolicy": "RetainExceptOnCreate"}),
 ]
@@ -124,3 +141,30 @@ def test_rule(case: Case) -> None:
 
 def test_a_host_of_another_kind_of_file_system() -> None:
     Case("HP-MNT-001", openzfs(), {f"{MOUNT}/DnsName": {"Fn::GetAtt": ["Home", "DNSName"]}}, {}).check()
+
+
+def model(**container: Any) -> dict[str, Any]:
+    properties = {"ExecutionRoleArn": "arn:aws:iam::123456789012:role/a", "PrimaryContainer": {"Image": "a", **container}}
+    return {"Type": "AWS::SageMaker::Model", "Properties": properties}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "objects of 128 KB and more that nodes read go to GLACIER"),
+        ({SMALLEST: "varies_by_storage_class"}, "objects that nodes read go to GLACIER"),
+        ({SMALLEST: "all_storage_classes_128K"}, "objects of 128 KB and more that nodes read go to GLACIER"),
+    ],
+)
+def test_the_size_of_what_is_archived(changes: dict[str, Any], said: str) -> None:
+    template = edited(slurm(), {"Scripts/LifecycleConfiguration": archiving("GLACIER"), **changes})
+    assert [one.message for one in findings(template, rules="HP-RET-008")] == [said]
+
+
+@pytest.mark.parametrize(("key", "count"), [("models/a.tar.gz", 1), ("old/a.tar.gz", 0)])
+def test_models_that_are_archived(key: str, count: int) -> None:
+    archive = kept(BucketName="weights", LifecycleConfiguration=archiving("GLACIER", Prefix="models/"))
+    source = {"S3DataSource": {"S3Uri": f"s3://weights/{key}"}}
+    for container in ({"ModelDataUrl": f"s3://weights/{key}"}, {"ModelDataSource": source}):
+        template = edited(slurm(), {"Archive": archive, "Model": model(**container)})
+        assert len(findings(template, rules="HP-RET-008")) == count
