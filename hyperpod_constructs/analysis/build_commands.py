@@ -6,8 +6,9 @@ Source: https://docs.aws.amazon.com/codebuild/latest/userguide/build-spec-ref.ht
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.embedded import marked
 from hyperpod_constructs.analysis.shell import Run, run_of
 from hyperpod_constructs.analysis.shell_words import plain
@@ -53,10 +54,16 @@ def texts_of(project: Resource) -> tuple[str, ...]:
     return () if found is None else tuple(_written(found[0]))
 
 
-def starters_of(project: Resource) -> tuple[Resource, ...]:
+def starters_of(project: Resource) -> Sequence[Resource]:
     """What the templates have that starts a build; a rule that only hears of it does not."""
-    found = project.template.model.resources(*STARTERS)
-    return tuple(one for one in found if project in references(one.get("Targets") if one.type == _RULE else one.get()))
+    model = project.template.model
+    return model.cached(starters_of, lambda: grouped(_starts(model))).get(project, ())
+
+
+def _starts(model: Model) -> Iterator[tuple[Resource, Resource]]:
+    for one in model.resources(*STARTERS):
+        for named in dict.fromkeys(references(one.get("Targets") if one.type == _RULE else one.get())):
+            yield named, one
 
 
 def is_repeated(project: Resource) -> bool:

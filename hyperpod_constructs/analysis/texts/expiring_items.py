@@ -31,14 +31,17 @@ _WRITING = (_PUT, _UPDATE, "dynamodb:BatchWriteItem", "dynamodb:PartiQLInsert", 
 """The actions that write items."""
 _OTHER_WAYS = re.compile(r"batch_?write|transact|execute_?statement", re.IGNORECASE)
 """Calls in code that write items in other ways than those which are followed."""
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD, _ANY_WORD = re.compile(r"[A-Za-z_]\w*"), re.compile(r"\w+")
+_MOST_TABLES = 50
+"""In a model with more tables, nobody asks who writes them."""
 
 
 def table(resource: Resource) -> Slips:
     """A time to live is an attribute that something writes."""
     name = known(resource.get(*_PATH))
     enabled = as_bool(resource.get("TimeToLiveSpecification", "Enabled"))
-    if not name or not enabled or _is_named(resource, name) or _has_other_writers(resource):
+    many = len(resource.template.model.resources(_TABLE)) > _MOST_TABLES
+    if not name or not enabled or many or _is_named(resource, name) or _has_other_writers(resource):
         return
     items = [one for writer in _writers(resource) for one in _items(resource, writer)]
     written = dict.fromkeys(key for one in items if one is not None for key in one)
@@ -49,9 +52,15 @@ def table(resource: Resource) -> Slips:
 
 def _is_named(table: Resource, name: str) -> bool:
     """Whether a name stands in a text of another resource, so that something may write it in a way that is not followed."""
-    words = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-    others = (one for one in table.template.model.resources() if one.type != _TABLE)
-    return any(words.search(text) for one in others for leaf in leaves(one.get()) if (text := spelled(leaf)) is not None)
+    model = table.template.model
+    return model.cached(_is_named, lambda: frozenset(_words(model))).issuperset(_ANY_WORD.findall(name))
+
+
+def _words(model: Model) -> Iterator[str]:
+    """The words in the texts of all resources but tables."""
+    for one in model.resources():
+        for leaf in leaves(one.get()) if one.type != _TABLE else ():
+            yield from _ANY_WORD.findall(spelled(leaf) or "")
 
 
 def _has_other_writers(table: Resource) -> bool:
