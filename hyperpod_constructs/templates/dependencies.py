@@ -127,8 +127,20 @@ def _parameter_in(template: Template, raw: Raw) -> tuple[Template, str] | None:
 def _named_by(resource: Resource) -> frozenset[Resource]:
     template = resource.template
     if resource.key in template.model.doubts.orders:
-        return frozenset(template.model.resources()) - _ending_after(resource)
+        return frozenset(one for other in _not_after(template.root) for one in _all_of(other)) - _ending_after(resource)
     return _written_by(resource)
+
+
+def _not_after(root: Template) -> Iterator[Template]:
+    """A stack, and those that may be deployed before it, as they surely need nothing of it."""
+    roots = [one for one in root.model.templates if one.parent is None]
+    needing = root.model.cached(_not_after, lambda: grouped((needed, one) for one in roots for needed in imported_from(one)))
+    later, waiting = set[Template](), [root]
+    while waiting:
+        following = set(needing.get(waiting.pop(), ())) - later
+        later |= following
+        waiting.extend(following)
+    return (one for one in roots if one not in later or one is root)
 
 
 def _written_by(resource: Resource) -> frozenset[Resource]:

@@ -59,6 +59,28 @@ def test_an_order_in_doubt_makes_no_circle() -> None:
     assert [awaits(late, one) for one in other.resources() if one.key in (odd.key, deep.key)] == [True, False]
 
 
+def test_an_order_in_doubt_is_never_after_a_stack_that_needs_its_own() -> None:
+    """Nothing of a later stack can come first, whatever a resource awaits in its own stack or in one that may be earlier."""
+    gives = {"Value": {"Ref": "Early"}, "Export": {"Name": "early"}}
+    models = {
+        "first": {"Resources": {"Early": {"Type": "AWS::EC2::VPC"}}, "Outputs": {"Early": gives}},
+        "second": {
+            "Resources": {"Late": {"Type": "A::B::C", "Properties": {"X": {"Fn::ImportValue": "early"}}}, **_lonely("Side")}
+        },
+        "other": {"Resources": _lonely("Apart")},
+    }
+    model = Model.of(models)
+    early = next(one for one in model.resources() if one.logical_id == "Early")
+    other = model.doubting(Doubts(orders=frozenset({early.key})))
+    ids = {one.logical_id: one for one in other.resources()}
+    assert [awaits(ids["Early"], ids[name]) for name in ("Late", "Side", "Apart")] == [False, False, True]
+    assert not awaits(ids["Late"], ids["Side"])
+
+
+def _lonely(name: str) -> dict[str, Any]:
+    return {name: {"Type": "AWS::EC2::VPC"}}
+
+
 def test_what_is_not_there_yet_is_unknown() -> None:
     model = Model.of({"t": TEMPLATE})
     other = model.doubting(Doubts(absent=frozenset({model.templates[0].by_id["Vpc"].key})))
