@@ -17,6 +17,8 @@ Schema = Mapping[str, Any]
 _MOST_SHOWN = 12
 """Most keys of an object that are shown where another one is found; of more the nearest one is."""
 
+_VARIABLE = re.compile("[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
+
 _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "object": Mapping,
     "array": (list, tuple),
@@ -63,7 +65,8 @@ def _in_object(schema: Schema, value: Mapping[str, Any], unknown: Unknown, path:
     known: Mapping[str, Schema] | None = schema.get("properties")
     for key, part in value.items():
         inner = (known or {}).get(key)
-        wrong = None if inner is not None or known is None else _wrong_key(schema.get("additionalProperties"), str(key), known)
+        others = schema.get("additionalProperties")
+        wrong = None if inner is not None or known is None else _wrong_key(others, str(key), known) or _astray(others, part, known)
         if wrong is not None:
             yield f"{'.'.join((*path, str(key)))} is unknown; {wrong}"
         elif (inner := inner or schema.get("values")) is not None:
@@ -71,6 +74,16 @@ def _in_object(schema: Schema, value: Mapping[str, Any], unknown: Unknown, path:
     for key in schema.get("required", ()):
         if key not in value:
             yield f"{'.'.join((*path, key))} is missing"
+
+
+def _astray(others: object, part: object, known: Mapping[str, Schema]) -> str | None:
+    """Where the environment variables belong that are under a key which is like none: names of theirs are of one object only."""
+    names = [str(one) for one in part if _VARIABLE.fullmatch(str(one))] if others is not True and isinstance(part, Mapping) else []
+    for name in names:
+        owners = [key for key, inner in known.items() if name in inner.get("properties", ())]
+        if len(owners) == 1:
+            return f"{name} belongs in {owners[0]}"
+    return None
 
 
 def _wrong_key(others: object, key: str, known: Mapping[str, Schema]) -> str | None:

@@ -62,7 +62,7 @@ def test_an_order_in_doubt_makes_no_circle() -> None:
 def test_an_order_in_doubt_is_never_after_a_stack_that_needs_its_own() -> None:
     """Nothing of a later stack can come first, whatever a resource awaits in its own stack or in one that may be earlier."""
     gives = {"Value": {"Ref": "Early"}, "Export": {"Name": "early"}}
-    models = {
+    models: dict[str, dict[str, Any]] = {
         "first": {"Resources": {"Early": {"Type": "AWS::EC2::VPC"}}, "Outputs": {"Early": gives}},
         "second": {
             "Resources": {"Late": {"Type": "A::B::C", "Properties": {"X": {"Fn::ImportValue": "early"}}}, **_lonely("Side")}

@@ -67,6 +67,26 @@ def test_a_key_of_an_inner_object_is_at_its_place() -> None:
     assert list(shape_mistakes(schema, {"ENABLE": "true"}, lambda _: False)) == ["ENABLE is unknown; it belongs in env"]
 
 
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ({"settings": {"WARM_TARGET": "1"}}, ["settings is unknown; WARM_TARGET belongs in env"]),
+        ({"settings": {"OTHER": "1", "WARM_TARGET": "1"}}, ["settings is unknown; WARM_TARGET belongs in env"]),
+        ({"settings": {"OTHER_TARGET": "1"}}, []),
+        ({"settings": {"limits": {}}}, []),
+        ({"settings": {"BOTH_TARGET": "1"}}, []),
+        ({"settings": ["WARM_TARGET"]}, []),
+        ({"env": {"WARM_TARGET": "1"}}, []),
+    ],
+)
+def test_environment_variables_are_at_their_place(values: dict[str, Any], found: list[str]) -> None:
+    """Other words, such as `limits`, are of many objects."""
+    keys = {"env": ["WARM_TARGET", "BOTH_TARGET"], "init": ["BOTH_TARGET"], "resources": ["limits"]}
+    inner = {key: {"type": "object", "properties": {name: {} for name in names}} for key, names in keys.items()}
+    schema = {"type": "object", "properties": inner, "additionalProperties": "other"}
+    assert list(shape_mistakes(schema, values, lambda _: False)) == found
+
+
 def test_values_of_other_keys_have_their_form() -> None:
     schema = {"type": "object", "properties": {}, "additionalProperties": "other", "values": {"type": "string"}}
     assert len(list(shape_mistakes(schema, {"A": True, "B": "true"}, lambda _: False))) == 1
