@@ -1,4 +1,4 @@
-"""The ways of nodes to a control plane of EKS: to its endpoint, and to the names that CoreDNS serves on nodes of EKS."""
+"""The ways of nodes and programs to a control plane of EKS: to its endpoint, and to the names of CoreDNS on nodes of EKS."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_item
 
 DNS = Traffic("udp", DNS_PORTS)
 _SMALL = 16  # a prefix: Amazon's own ranges of addresses are larger
+_OFFICE = 24  # a prefix: of the ranges of Amazon's own addresses in a region many are larger
+_ADDRESS, _FUNCTION = "AWS::EC2::EIP", "AWS::Lambda::Function"
 _OWN_GROUPS = ("NetworkInterfaces", "SecurityGroupIds", "SecurityGroups")
 
 
@@ -61,7 +63,7 @@ def _from_known_addresses(subnet: Subnet, eks: EksCluster) -> Iterator[Hop]:
     """The list of addresses from which the public endpoint takes requests: nodes come from that of their NAT gateway."""
     path = eks.network_path("PublicAccessCidrs")
     nat = subnet.exit.gateway
-    own = None if nat is None or subnet.exit.kind is not ExitKind.NAT else resource_of(nat.get("AllocationId"), "AWS::EC2::EIP")
+    own = None if nat is None or subnet.exit.kind is not ExitKind.NAT else resource_of(nat.get("AllocationId"), _ADDRESS)
     listed = as_items(eks.resource.get(*path))
     if listed:
         passes = any_of(_admits(one, own) for one in listed)
@@ -74,6 +76,30 @@ def _admits(block: Value, address: Resource | None) -> bool | None:
     if area is not None:
         return True if not area.prefixlen else None if address is None or area.prefixlen < _SMALL else False
     return True if address is not None and address in references(block) else None
+
+
+def from_no_vpc(caller: Resource, eks: EksCluster) -> Hop | None:
+    """The end of the way of a function or a build in no VPC: no public endpoint, or none for an address of Lambda's.
+
+    Those of CodeBuild are in small blocks, which a list may have.
+
+    Sources: https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html and
+    https://docs.aws.amazon.com/vpc/latest/userguide/aws-ip-ranges.html
+    """
+    listed = as_items(eks.resource.get(*eks.network_path("PublicAccessCidrs"))) or ()
+    if _setting(eks, "EndpointPublicAccess", default=True) is False:
+        says = "has no public endpoint"
+    elif caller.type == _FUNCTION and listed and all(_is_of_an_office(one) for one in listed):
+        says = f"takes requests from {', '.join(str(shown(one)) for one in listed)} only"
+    else:
+        return None
+    return Hop(caller, False, f"is in no VPC, and {eks.resource.logical_id} {says}", ("VpcConfig",), covers=(eks.resource,))
+
+
+def _is_of_an_office(block: Value) -> bool:
+    """Whether a block is surely too small for the addresses of Lambda, or has an address of the template's own."""
+    area = block_of(block)
+    return any(one.type == _ADDRESS for one in references(block)) if area is None else area.prefixlen >= _OFFICE
 
 
 def _into_control_plane(source: Side, target: Side, eks: EksCluster) -> Iterator[Hop]:

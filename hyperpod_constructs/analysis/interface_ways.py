@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -10,12 +10,12 @@ from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.api_calls import code_calls, program_calls
 from hyperpod_constructs.analysis.build_commands import PROJECT, build_of, hosts_of
 from hyperpod_constructs.analysis.cluster_builds import cluster_builds
-from hyperpod_constructs.analysis.control_plane_ways import to_control_plane
+from hyperpod_constructs.analysis.control_plane_ways import from_no_vpc, to_control_plane
 from hyperpod_constructs.analysis.custom_resources import makers
 from hyperpod_constructs.analysis.database import DATABASES, databases_of, port_of, secret_of, side_of
 from hyperpod_constructs.analysis.file_systems import mount_targets_of, side_of_target
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
-from hyperpod_constructs.analysis.kubernetes import eks_clusters
+from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters
 from hyperpod_constructs.analysis.networks import SUBNET, network_facts
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM
 from hyperpod_constructs.analysis.policy_document import Statement
@@ -67,12 +67,8 @@ def ways_of(model: Model, only: Collection[Key] | None = None) -> Iterator[Stopp
     """The ways of functions and builds, whether they end or not."""
     appliers = {one for eks in eks_clusters(model) for one in eks.appliers}
     answering = set(makers(model).values())
-    installing = grouped(
-        (
-            *((function, eks) for eks in eks_clusters(model) for function in eks.installers),
-            *((one.project, one.eks) for one in cluster_builds(model)),
-        )
-    )
+    applied = ((function, eks) for eks in eks_clusters(model) for function in eks.installers)
+    asking = grouped(dict.fromkeys((*applied, *_callers(model))))
     rotated = grouped(_rotations(model))
     for type_, places in INTERFACES.items():
         for resource in (one for one in model.resources(type_) if only is None or one.key in only):
@@ -89,12 +85,35 @@ def ways_of(model: Model, only: Collection[Key] | None = None) -> Iterator[Stopp
                     )
                 for host in hosts_of(build_of(resource)) if resource.type == PROJECT else ():
                     yield stopped(host, Way.of(source.name, host, Traffic(), to_the_internet(source, Traffic())))
-                for eks in installing.get(resource, ()):
+                for eks in asking.get(resource, ()):
                     way = Way.of(source.name, eks.resource.logical_id, Traffic(), to_control_plane(source, eks))
                     yield stopped(eks.resource.logical_id, way)
                 yield from (stopped(one.logical_id, way) for one in databases for way in to_database(source, one))
                 yield from (stopped(one.logical_id, way) for one in _mounted(resource) for way in to_file_system(source, one))
-    yield from _outside(rotated) if only is None else ()
+    if only is None:
+        yield from _outside(rotated)
+        yield from _far_callers(model)
+
+
+def _callers(model: Model) -> Iterator[tuple[Resource, EksCluster]]:
+    """What surely asks the API of a Kubernetes cluster: builds, and functions whose own role has an access entry."""
+    yield from ((one.project, one.eks) for one in cluster_builds(model))
+    users = _users_of_roles(model) if eks_clusters(model) else {}
+    for eks in eks_clusters(model):
+        for entry in eks.access_entries:
+            role = resource_of(entry.get("PrincipalArn"), ROLE)
+            its = users.get(role, ()) if role is not None else ()
+            yield from ((one, eks) for one in its if len(its) == 1 and one.type == _FUNCTION)
+
+
+def _far_callers(model: Model) -> Iterator[Stopped]:
+    """Functions and builds that ask a Kubernetes cluster, which lets nobody in from where they are: in no VPC."""
+    for caller, eks in dict.fromkeys(_callers(model)):
+        outside = caller.get(*INTERFACES[caller.type].subnets) in (ABSENT, ())
+        end = from_no_vpc(caller, eks) if outside else None
+        if end is not None:
+            name = eks.resource.logical_id
+            yield Stopped(caller, ("VpcConfig",), name, Way.of(caller.logical_id, name, Traffic(), [end]))
 
 
 def _answers(function: Resource) -> tuple[Value]:
@@ -223,7 +242,7 @@ def _called(resource: Resource, places: Interfaces, model: Model) -> dict[str, t
         return {}
     role = resource_of(resource.get(*places.role.split("/")), ROLE)
     coded = _by_endpoint(_of_code(resource))
-    allowed = _by_endpoint(_of_role(role, resource) if role is not None and len(_users(role, model)) == 1 else ())
+    allowed = _by_endpoint(_of_role(role, resource) if role is not None and len(_users_of_roles(model).get(role, ())) == 1 else ())
     single = {name: actions if len(actions) == 1 and "*" not in actions[0] else () for name, actions in allowed.items()}
     return {**single, **coded}
 
@@ -250,9 +269,10 @@ def _of_role(role: Resource, resource: Resource) -> Iterator[str]:
             yield from _actions(statement)
 
 
-def _users(role: Resource, model: Model) -> list[Resource]:
-    found = (one for type_, places in INTERFACES.items() for one in model.resources(type_) if _role_of(one, places) is role)
-    return list(found)
+def _users_of_roles(model: Model) -> Mapping[Resource, Sequence[Resource]]:
+    """By role: the functions and builds that work as it; computed once."""
+    found = ((_role_of(one, places), one) for type_, places in INTERFACES.items() for one in model.resources(type_))
+    return model.cached(_users_of_roles, lambda: grouped((role, one) for role, one in found if role is not None))
 
 
 def _role_of(resource: Resource, places: Interfaces) -> Resource | None:

@@ -152,3 +152,44 @@ def test_a_function_in_the_vpc_reaches_the_control_plane_to_which_it_installs_a_
 
     assert rules_of(made) == []
     assert rules_of(edited(made, {"Door": REMOVED})) == ["HP-REACH-006"]
+
+
+ALLOWED, PUBLIC = (f"Control/ResourcesVpcConfig/{key}" for key in ("PublicAccessCidrs", "EndpointPublicAccess"))
+OFFICE = "198.51.100.0/24"
+BESIDE = {"Type": "AWS::Lambda::Function", "Properties": chart()["ChartFunction"]["Properties"]}
+ADDRESS = {"Type": "AWS::EC2::EIP", "Properties": {"Domain": "vpc"}}
+
+
+def unreached(changes: dict[str, Any]) -> list[str]:
+    return [one.resource for one in findings(edited(eks(), {**chart(), **changes}), rules="HP-REACH-006")]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {ALLOWED: [OFFICE]},
+        {ALLOWED: [OFFICE, {"Fn::Sub": "${Outlet}/32"}], "Outlet": ADDRESS},
+        {PUBLIC: False},
+        {PUBLIC: False, "ChartFunction/VpcConfig": {"SubnetIds": [], "SecurityGroupIds": []}},
+        {ALLOWED: [OFFICE], "Chart/.Type": "Custom::Other", "Chart/ClusterName": REMOVED},
+    ],
+)
+def test_fails_when_a_function_in_no_vpc_asks_a_cluster_that_lets_others_in(changes: dict[str, Any]) -> None:
+    assert unreached(changes) == ["ChartFunction"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {ALLOWED: ["0.0.0.0/0"]},
+        {ALLOWED: [OFFICE, "3.8.0.0/14"]},
+        {ALLOWED: [OFFICE, {"Fn::ImportValue": "block"}]},
+        {PUBLIC: {"Ref": "AWS::StackName"}},
+        {ALLOWED: [OFFICE], "ChartEntry/PrincipalArn": PEOPLE},
+        {ALLOWED: [OFFICE], "Beside": BESIDE},
+        {ALLOWED: [OFFICE], "ChartFunction/VpcConfig": {"Ref": "AWS::StackName"}},
+    ],
+)
+def test_passes_when_a_function_may_come_from_an_address_that_is_let_in(changes: dict[str, Any]) -> None:
+    assert unreached(changes) == []
