@@ -7,11 +7,13 @@ from functools import partial
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, clusters, given, groups
 from hyperpod_constructs.analysis.file_systems import LUSTRE, OPENZFS
+from hyperpod_constructs.analysis.schema.resources import schema_violations
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.facts import orchestration, software_updates
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import Value, as_bool, as_int, as_items, as_str, at
 
 _API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
@@ -20,7 +22,7 @@ _VOLUME = f"{_API}API_ClusterEbsVolumeConfig.html"
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _MOUNTS = f"{_GUIDE}smcluster-getting-started-slurm-cli.html#smcluster-getting-started-slurm-cli-fsx-vpc"
 _CHECKS_ON_EKS = f"{_GUIDE}sagemaker-hyperpod-eks-resiliency-deep-health-checks.html"
-_CHECKS = "OnStartDeepHealthChecks"
+_CHECKS, _TAINTS = "OnStartDeepHealthChecks", ("KubernetesConfig", "Taints")
 _DEFAULT_PATHS = {"FsxLustreConfig": "/fsx", "FsxOpenZfsConfig": "/home"}
 _TYPES = {"FsxLustreConfig": LUSTRE, "FsxOpenZfsConfig": OPENZFS}
 _group_error, _group_warning = partial(error, on=groups), partial(warning, on=groups)
@@ -243,7 +245,7 @@ def connectivity_has_two_ends(group: Group) -> Mistake | None:
 
 @_group_error(
     "HP-GRP-012",
-    at=("KubernetesConfig", "Taints"),
+    at=_TAINTS,
     title="a group with deep health checks has no custom taints",
     why="the checks taint the nodes themselves, and the service refuses any other taint in such a group",
     fix=orchestration.taints_beside_checks.fix,
@@ -251,9 +253,21 @@ def connectivity_has_two_ends(group: Group) -> Mistake | None:
     source=_CHECKS_ON_EKS,
 )
 def checked_groups_have_no_taints(group: Group) -> Mistake | None:
-    if group.cluster.on_eks and any(_listed_checks(group)) and as_items(group.get("KubernetesConfig", "Taints")):
-        return orchestration.taints_beside_checks(group.label)
-    return None
+    checked = group.cluster.on_eks and any(_listed_checks(group))
+    return orchestration.taints_beside_checks(group.label) if checked and any(_possible_taints(group)) else None
+
+
+def _possible_taints(group: Group) -> Iterator[bool]:
+    """Whether the schema takes each custom taint of a group; one that it refuses is a mistake of its own."""
+    place, refused = (*group.path, *_TAINTS), _refused(group.resource.template.model)
+    for index, _ in enumerate(as_items(group.get(*_TAINTS)) or ()):
+        yield (group.resource, (*place, index)) not in refused
+
+
+def _refused(model: Model) -> frozenset[tuple[Resource, tuple[str | int, ...]]]:
+    """The places at or below which a schema refuses something; computed once."""
+    found = ((resource, one.path) for resource, one in schema_violations(model))
+    return model.cached(_refused, lambda: frozenset((one, path[: end + 1]) for one, path in found for end in range(len(path))))
 
 
 @warning(

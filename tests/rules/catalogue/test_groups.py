@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.rules.catalogue.cases import REMOVED, Case
-from tests.rules.catalogue.templates import eks, slurm
+from tests.rules.catalogue.cases import REMOVED, Case, edited
+from tests.rules.catalogue.templates import eks, rules_of, slurm
 
 WORKERS = "Cluster/InstanceGroups/2"
 ACCELERATED = "Cluster/InstanceGroups/1"
@@ -187,3 +187,18 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
 def test_rule(case: Case) -> None:
     case.check()
+
+
+@pytest.mark.parametrize(
+    ("taints", "rules"),
+    [
+        ([{**TAINT, "Effect": "NoScheduling"}], ["HP-SCH-004"]),
+        ([{**TAINT, "Efect": "NoSchedule"}], ["HP-SCH-001"]),
+        ([TAINT, {**TAINT, "Key": "pool", "Effect": "NoScheduling"}], ["HP-GRP-012", "HP-SCH-004"]),
+        ([{**TAINT, "Effect": {"Fn::ImportValue": "effect"}}], ["HP-GRP-012"]),
+        ([], []),
+    ],
+)
+def test_a_taint_that_the_schema_refuses_is_one_mistake(taints: list[Any], rules: list[str]) -> None:
+    changes = {f"{ACCELERATED}/OnStartDeepHealthChecks": ["InstanceStress"], f"{ACCELERATED}/KubernetesConfig": {"Taints": taints}}
+    assert sorted(rules_of(edited(eks(), changes))) == rules
