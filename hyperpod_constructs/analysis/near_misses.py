@@ -18,12 +18,14 @@ from hyperpod_constructs.analysis.security_groups import (
     SecurityGroup,
     security_groups,
 )
-from hyperpod_constructs.analysis.traffic import Side, Traffic, group_lets
+from hyperpod_constructs.analysis.traffic import Side, Traffic, admit_each_other, group_lets
 from hyperpod_constructs.analysis.ways import Hop, inside
 from hyperpod_constructs.facts.interfaces import CALLERS
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Model, Resource, Template, resource_of
 from hyperpod_constructs.templates.values import Value
+
+_DIRECTIONS: tuple[Direction, ...] = ("egress", "ingress")
 
 
 def meant(source: Side, target: Side, traffic: Traffic, at: Resource | None) -> Hop | None:
@@ -74,6 +76,20 @@ def idle_groups(model: Model) -> tuple[Resource, ...]:
     """The groups of a model that nothing in it has, and no output gives to others; computed once."""
     found = (one for one in model.resources(SECURITY_GROUP) if users_of_group(one) == () and one.exists)
     return model.cached(idle_groups, lambda: tuple(found) if model.complete else ())
+
+
+def groups_of_others(model: Model) -> tuple[Resource, ...]:
+    """The groups that let all traffic of their own through, as nodes with EFA need it, and that nothing in a model has.
+
+    An output may give them to others: they show only that the nodes of the model may have been meant to have them.
+    """
+    found = (one for one in model.resources(SECURITY_GROUP) if one.exists and not known_users_of_group(one) and _admits_itself(one))
+    return model.cached(groups_of_others, lambda: tuple(found) if model.complete else ())
+
+
+def _admits_itself(group: Resource) -> bool:
+    own = (security_groups(group.template.model).of(group),)
+    return all(admit_each_other(own, direction) is True for direction in _DIRECTIONS)
 
 
 def users_of_group(group: Resource) -> tuple[Resource, ...] | None:

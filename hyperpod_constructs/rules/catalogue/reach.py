@@ -17,7 +17,7 @@ from hyperpod_constructs.analysis.inspection import Astray, astray
 from hyperpod_constructs.analysis.joined_networks import OneWay, one_way
 from hyperpod_constructs.analysis.listeners import Lonely, Mute, lonely_listeners, mute_balancers
 from hyperpod_constructs.analysis.naming import Naming
-from hyperpod_constructs.analysis.near_misses import borrows, idle_groups
+from hyperpod_constructs.analysis.near_misses import borrows, groups_of_others, idle_groups
 from hyperpod_constructs.analysis.networks import NAT, SUBNET, VPC
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, security_groups_of
 from hyperpod_constructs.analysis.reachability import Connection, connections
@@ -105,9 +105,14 @@ def _is_meant_to_be_public(subnet: Resource) -> bool:
     return any(resource_of(one.get("SubnetId")) is subnet for one in gateways) or as_bool(subnet.get("MapPublicIpOnLaunch")) is True
 
 
-def _other_groups(model: Model, stopped: Sequence[Connection]) -> Iterator[tuple[Resource, tuple[str | int, ...]]]:
-    """The places of the nodes' groups, which may be the wrong ones: where nothing has another group, or others have these."""
-    groups = [one for one in stopped if idle_groups(model) or borrows(one.group)]
+def _other_groups(
+    model: Model, stopped: Sequence[Connection], others: Sequence[Resource] = ()
+) -> Iterator[tuple[Resource, tuple[str | int, ...]]]:
+    """The places of the nodes' groups, which may be the wrong ones: where nothing has another group, or others have these.
+
+    :param others: further groups that nothing has, and that may be meant.
+    """
+    groups = [one for one in stopped if others or idle_groups(model) or borrows(one.group)]
     yield from dict.fromkeys((one.group.resource, (*one.group.network_path, "SecurityGroupIds")) for one in groups)
 
 
@@ -175,7 +180,8 @@ def efa_nodes_reach_each_other(model: Model) -> Iterator[Hit]:
     for groups, stopped in grouped((one.group.security_groups or (), one) for one in _ended(model) if _is_efa(one)).items():
         reasons = listed(dict.fromkeys(_reason(way) for way in stopped[0].ended))
         message = f"{labels(one.group for one in stopped)} have EFA and cannot reach each other: {reasons}"
-        yield hit(groups[0], message, covers=(*groups[1:], *_file_systems_in(groups)), doubts=_other_groups(model, stopped))
+        doubts = _other_groups(model, stopped, groups_of_others(model))
+        yield hit(groups[0], message, covers=(*groups[1:], *_file_systems_in(groups)), doubts=doubts)
 
 
 @error(

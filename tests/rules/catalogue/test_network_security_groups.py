@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.rules.finding import Level
+from tests.rules.catalogue.cases import REMOVED, edited
 from tests.rules.catalogue.templates import Template, eks, findings, properties, rules_of, slurm, workers
 
 ITSELF = {"Fn::GetAtt": ["NodeGroup", "GroupId"]}
@@ -103,6 +104,37 @@ def test_a_second_group_can_have_the_self_rules() -> None:
     properties(template, "Control")["ResourcesVpcConfig"]["SecurityGroupIds"] = [second]
 
     assert rules_of(template) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "rules"),
+    [
+        ({}, ["HP-REACH-003"]),
+        ({"NodeSelfEgress": REMOVED}, ["HP-REACH-002", "HP-REACH-003"]),
+        ({"Board/SecurityGroupIds": [{"Ref": "Boards"}, ITSELF]}, ["HP-REACH-002", "HP-REACH-003"]),
+    ],
+)
+def test_what_another_group_would_let_through_is_one_mistake_with_efa(changes: dict[str, Any], rules: list[str]) -> None:
+    """The nodes have the group of something else, and an output gives the right one to others."""
+    ports = [{"IpProtocol": "tcp", "FromPort": 988, "ToPort": 988}, {"IpProtocol": "tcp", "FromPort": 1018, "ToPort": 1023}]
+    properties = {"GroupDescription": "x", "VpcId": {"Ref": "Vpc"}}
+    storage = {**properties, "SecurityGroupIngress": [{**one, "SourceSecurityGroupId": ITSELF} for one in ports]}
+    own = {"GroupId": {"Ref": "Storage"}, "SourceSecurityGroupId": {"Ref": "Storage"}, "IpProtocol": "-1"}
+    template = edited(
+        slurm(),
+        {
+            "FileSystem/.DependsOn": "StorageSelf",
+            "StorageSelf": {"Type": "AWS::EC2::SecurityGroupIngress", "Properties": own},
+            "Boards": {"Type": "AWS::EC2::SecurityGroup", "Properties": properties},
+            "Storage": {"Type": "AWS::EC2::SecurityGroup", "Properties": storage},
+            "Board": {"Type": "AWS::EC2::Instance", "Properties": {"SecurityGroupIds": [{"Ref": "Boards"}]}},
+            "FileSystem/SecurityGroupIds": [{"Ref": "Storage"}],
+            "Cluster/VpcConfig/SecurityGroupIds": [{"Ref": "Boards"}],
+            **changes,
+        },
+    )
+    outputs = {"NodeGroup": {"Value": ITSELF, "Export": {"Name": "nodes"}}}
+    assert sorted(rules_of({**template, "Outputs": outputs}, rules="HP-REACH-00")) == rules
 
 
 def test_groups_that_are_not_known_are_believed() -> None:
