@@ -18,7 +18,7 @@ from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.first_calls import called_first
 from hyperpod_constructs.analysis.node_programs import ENTRIES, LIFE_CYCLE, URI, programs_of
 from hyperpod_constructs.analysis.object_writes import Write, writers, writes
-from hyperpod_constructs.analysis.schema.violation import nearest
+from hyperpod_constructs.analysis.schema.violation import Path, nearest
 from hyperpod_constructs.analysis.scripts import scripts_for
 from hyperpod_constructs.analysis.uploads import Upload, key_of, uploads_of, writes_nothing
 from hyperpod_constructs.templates.dependencies import awaits, depends_on
@@ -37,10 +37,15 @@ _VERSION = re.compile(r"v?\d[\w.-]*|[0-9a-f]{6,64}")
 
 
 class Lacking(NamedTuple):
-    """A script that is not there: the place that names it, from the instance group, and the message."""
+    """A script that is not there.
 
-    path: tuple[str, ...]
+    :param path: the place that names it, from the instance group, or from the resource with the text that does.
+    :param at: that resource.
+    """
+
+    path: Path
     message: str
+    at: Resource | None = None
 
 
 def lacking(group: Group) -> Iterator[Lacking]:
@@ -75,8 +80,12 @@ def _started_in_vain(group: Group, files: Collection[str]) -> Iterator[Lacking]:
         if one.name not in files and "/" not in one.name and named == 1:
             near = nearest(one.name, files)
             text = f"{one.by} {'opens' if one.arguments is None else 'starts'} {one.name}, which nobody uploads"
-            yield Lacking((LIFE_CYCLE, URI), text + ("" if near is None else f"; the nearest is {near}"))
+            file = programs.files[one.by]
+            yield Lacking(file.path, text + ("" if near is None else f"; the nearest is {near}"), file.resource)
             return
+    for stray in programs.strayed:
+        file = programs.files[stray.by]
+        yield Lacking(file.path, f"{stray.by} starts {stray.name} in {stray.folder}, where nobody puts it", file.resource)
 
 
 def _copied_in_vain(group: Group) -> Iterator[Lacking]:
@@ -88,7 +97,7 @@ def _copied_in_vain(group: Group) -> Iterator[Lacking]:
             if call.operation.name == _COPY and bucket is not None and key and _surely_lacks(bucket, key, written, group):
                 near = nearest(key, [str(shown(one.key)) for one in written])
                 text = f"{script.path[-1]} copies {key} from {bucket.logical_id}, where nobody writes it"
-                yield Lacking((LIFE_CYCLE, URI), text + ("" if near is None else f"; the nearest is {near}"))
+                yield Lacking(script.path, text + ("" if near is None else f"; the nearest is {near}"), script.resource)
                 return
 
 

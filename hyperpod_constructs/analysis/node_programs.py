@@ -10,30 +10,38 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hyperpod_constructs.analysis.answered_values import answered
 from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.code_runs.machine import Failure
-from hyperpod_constructs.analysis.code_runs.runs import Code, unknown
+from hyperpod_constructs.analysis.code_runs.runs import Code, Run, Way, unknown
 from hyperpod_constructs.analysis.code_runs.things import value_of
 from hyperpod_constructs.analysis.code_runs.way import Around
 from hyperpod_constructs.analysis.embedded import marked
+from hyperpod_constructs.analysis.node_data import data_for, misnamed
 from hyperpod_constructs.analysis.schema.violation import Path
 from hyperpod_constructs.analysis.shell import is_shell, run_of
 from hyperpod_constructs.analysis.shell_words import plain
 from hyperpod_constructs.analysis.uploads import is_body, key_of, puts_of, uploads_of
 from hyperpod_constructs.templates.model import Resource
-from hyperpod_constructs.templates.values import Part, Text, Value, as_str, parts_of, placed_leaves
+from hyperpod_constructs.templates.values import UNKNOWN, Part, Text, Value, as_str, parts_of, placed_leaves, shown
+
+if TYPE_CHECKING:
+    import ast
 
 LIFE_CYCLE, URI, ENTRIES = "LifeCycleConfig", "SourceS3Uri", ("OnCreate", "OnInitComplete")
 _SHELLS, _PYTHONS = ("bash", "dash", "sh", "source", "."), ("python", "python3")
 _LONGEST, _MOST_FILES = 1 << 16, 100
 _LEAVING = ("cd", "pushd")
 """Commands behind which names of files are those of another folder."""
+_NOT_THERE = ("FileNotFoundError", "IOError", "OSError")
+"""What Python raises for a file that is not there."""
 _OWN_FOLDER = re.compile(r"""cd\s+"?\$\(\s*dirname\s+(?:--\s+)?"?\$(?:0|\{?BASH_SOURCE)""")
 """The way of scripts to their own folder."""
 _MAKING = ("git", "tar", "unzip")
+_SET = re.compile(r"\b([A-Z][A-Z0-9_]*)=")
+"""A variable that a shell sets, maybe for the programs that it starts."""
 _COPYING, _ALL_OF_IT = ("aws", "cp", "rsync", "scp"), ("--recursive", "-R", "-a", "-r", "sync")
 """Commands that may make files without their names, and others that do so with one of these words."""
 
@@ -65,6 +73,17 @@ class Started(NamedTuple):
     surely: bool
 
 
+class Strayed(NamedTuple):
+    """A file that another one starts from a folder where nobody puts it.
+
+    :param by: the name of the other file.
+    """
+
+    name: str
+    folder: str
+    by: str
+
+
 @dataclass(frozen=True, slots=True)
 class Programs:
     """What runs on the nodes of a group.
@@ -73,12 +92,14 @@ class Programs:
     :param started: what they start and open, as far as they are followed.
     :param makes: whether something may make further files without their names.
     :param failures: the files that surely run and fail, each with what fails first.
+    :param strayed: the uploaded files that are started from other folders than theirs.
     """
 
     files: Mapping[str, NodeFile]
     started: tuple[Started, ...]
     makes: bool
     failures: tuple[tuple[str, Failure], ...] = ()
+    strayed: tuple[Strayed, ...] = ()
 
     def starts(self, name: str) -> tuple[Started, ...]:
         """How a file is started; nothing for one that the service itself starts, or nobody."""
@@ -93,19 +114,32 @@ def programs_of(group: Group) -> Programs:
 def _programs_of(group: Group) -> Programs:
     files = {one.name: one for one in _files_for(group)}
     waiting = [(name, True) for key in ENTRIES if (name := as_str(group.get(LIFE_CYCLE, key))) in files and name is not None]
+    around, strayed = _around(group, files), list[Strayed]()
     seen, found, makes = {name for name, _ in waiting}, list[Started](), False
     failures: list[tuple[str, Failure]] = []
     for name, surely in waiting:
         given = next((one.arguments for one in found if one.name == name and one.arguments is not None), ())
-        started, may_make, failure = _started_by(files[name], files, given or ())
+        started, may_make, failure = _started_by(files[name], replace(around, arguments=given or ()))
         failures += [] if failure is None or not surely else [(name, failure)]
+        strayed += _strayed(files[name], files)
         makes = makes or may_make
         for one in started:
             found.append(one._replace(surely=one.surely and surely))
             if one.name in files and one.name not in seen and one.arguments is not None:
                 seen.add(one.name)
                 waiting.append((one.name, one.surely and surely))
-    return Programs(files, tuple(found), makes, tuple(failures))
+    return Programs(files, tuple(found), makes, tuple(failures), tuple(strayed))
+
+
+def _around(group: Group, files: Mapping[str, NodeFile]) -> Around:
+    """What programs find on the nodes of a group, beside their arguments."""
+    texts = [text for one in files.values() if (text := marked(one.text)[0]) is not None and len(text) <= _LONGEST]
+    return Around(
+        variables={name: UNKNOWN for text in texts for name in _SET.findall(text)},
+        files={one.name: one.text for one in files.values()},
+        data=data_for(group),
+        lacking=misnamed(texts),
+    )
 
 
 def _files_for(group: Group) -> Iterator[NodeFile]:
@@ -138,9 +172,7 @@ def _is_script(leaf: Value) -> bool:
     return isinstance(leaf, str | Text) and is_shell(str(parts_of(leaf)[0]))
 
 
-def _started_by(
-    file: NodeFile, files: Mapping[str, NodeFile], arguments: tuple[Value, ...]
-) -> tuple[list[Started], bool, Failure | None]:
+def _started_by(file: NodeFile, around: Around) -> tuple[list[Started], bool, Failure | None]:
     """What a file starts and opens, whether it may make files, and what surely fails in it."""
     text, marks = marked(file.text)
     if text is None or len(text) > _LONGEST:
@@ -149,9 +181,7 @@ def _started_by(
         return *_by_shell(file.name, text, marks), None
     if not file.name.endswith(".py"):
         return [], True, None
-    return _by_python(
-        file.name, text, Around(holes=marks, files={one.name: one.text for one in files.values()}, arguments=arguments)
-    )
+    return _by_python(file.name, text, replace(around, holes=marks))
 
 
 def _by_shell(name: str, text: str, marks: Mapping[str, Part]) -> tuple[list[Started], bool]:
@@ -165,7 +195,31 @@ def _by_shell(name: str, text: str, marks: Mapping[str, Part]) -> tuple[list[Sta
         own = _own_file(words)
         if own is not None:
             found.append(Started(own[0], own[1], name, command.alone))
+        taken = (run.value(word) for word in command.files if run is not None and not command.guarded)
+        opened = (path.removeprefix("./") for path in map(as_str, taken) if path)
+        found += (Started(one, None, name, surely=False) for one in opened if "/" not in one)
     return found, makes or run is None
+
+
+def _strayed(file: NodeFile, files: Mapping[str, NodeFile]) -> Iterator[Strayed]:
+    """The first file beside a shell script that it starts from another folder, where nothing says that it is put there."""
+    text, marks = marked(file.text)
+    is_read = text is not None and len(text) <= _LONGEST and is_shell(text) and not _OWN_FOLDER.search(text)
+    run = run_of((text,), {}, marks) if text is not None and is_read else None
+    folder = ""
+    for command in run.commands if run is not None else ():
+        words = tuple(run.value(word) for word in command.words) if run is not None else ()
+        if command.name in _LEAVING:
+            place = as_str(words[1]) if len(words) == 2 and command.alone and not command.guarded else None
+            folder = place if place is not None and place.startswith("/") else ""
+        own = _own_file(words) if folder and command.alone and not command.guarded else None
+        if command.name in (*_MAKING, *_COPYING):
+            return
+        if own is not None and own[0] in files:
+            is_only = text is not None and text.count(own[0]) == 1
+            if is_only and sum(str(shown(one.text)).count(folder) for one in files.values()) == 1:
+                yield Strayed(own[0], folder, file.name)
+            return
 
 
 def _by_python(name: str, text: str, around: Around) -> tuple[list[Started], bool, Failure | None]:
@@ -174,7 +228,7 @@ def _by_python(name: str, text: str, around: Around) -> tuple[list[Started], boo
     tree = parsed_code(text)
     if tree is None:
         return [], True, None
-    run = Code(tree, replace(around, name="__main__")).run(None, None, "", unknown)
+    run = _followed(tree, replace(around, name="__main__"))
     failing = [way.failures[0] for way in run.ways if way.failures]
     found: dict[tuple[str, str], Started] = {}
     for way in run.ends:
@@ -182,9 +236,22 @@ def _by_python(name: str, text: str, around: Around) -> tuple[list[Started], boo
         for own in (one for words in commands if (one := _own_file(words)) is not None):
             surely = run.is_whole and all(_starts(other.commands, own[0]) for other in run.ends)
             found.setdefault((own[0], repr(own[1])), Started(own[0], own[1], name, surely))
-        for opened in way.opened:
+    fine = [one for one in run.ways if not one.raises and (not one.caught or one.expected)]
+    for opened in dict.fromkeys(opened for way in run.ways for opened in way.opened):
+        if not any(_does_without(one, opened) for one in fine):
             found.setdefault((opened, ""), Started(opened, None, name, surely=False))
-    return list(found.values()), not run.is_whole, failing[0] if run.is_whole and failing and not run.ends else None
+    return list(found.values()), not run.is_whole, failing[0] if run.is_whole and failing and not fine else None
+
+
+def _does_without(way: Way, name: str) -> bool:
+    """Whether a program goes on where a file is not there."""
+    return name not in way.opened and not {*_NOT_THERE}.isdisjoint(way.expected)
+
+
+def _followed(tree: ast.Module, around: Around) -> Run:
+    """What a program does; one with too many ways is followed once more, with less that it knows."""
+    run = Code(tree, around).run(None, None, "", unknown)
+    return run if run.is_whole else Code(tree, replace(around, data={})).run(None, None, "", unknown)
 
 
 def _starts(commands: tuple[tuple[object, ...], ...], name: str) -> bool:

@@ -89,9 +89,11 @@ class _Reader:
         self._counted, self._line = 0, line
         self.commands: list[Command] = []
         self._words: list[Word] = []
-        self._read: list[Word] = []
+        self._read: list[tuple[Word, bool]] = []
+        """The words behind operators, each with whether it is a file that the command takes."""
         self._pieces: list[Piece] | None = None
-        self._taken = False
+        self._taken = ""
+        """The operator before a word."""
         self._documents: list[tuple[str, bool, bool, int]] = []
         self._blocks: list[Open] = []
         """The blocks that are open, in words."""
@@ -115,7 +117,7 @@ class _Reader:
         if self._depth > _DEEPEST:
             raise _UnreadError
         outer = self._words, self._read, self._pieces, self._taken, self._blocks, self._pattern, self._free
-        self._words, self._read, self._pieces, self._taken, self._blocks, self._pattern = [], [], None, False, [], False
+        self._words, self._read, self._pieces, self._taken, self._blocks, self._pattern = [], [], None, "", [], False
         self._free = not end
         while (character := self._text[self._at : self._at + 1]) != "" and (character != end or self._is_inner()):
             self._one(character)
@@ -319,7 +321,7 @@ class _Reader:
             self._documents.append((end, not (found[4] and not found[3]), written.endswith("-"), line))
             self._at = found.end()
         else:
-            self._taken = True
+            self._taken = written
 
     def _here_documents(self) -> None:
         """The texts behind `<<` in the line that has just ended."""
@@ -356,8 +358,12 @@ class _Reader:
 
     def _end_word(self) -> None:
         if self._pieces is not None:
-            (self._read if self._taken else self._words).append(_merged(self._pieces))
-            self._taken = False
+            word = _merged(self._pieces)
+            if self._taken:
+                self._read.append((word, self._taken == "<"))
+            else:
+                self._words.append(word)
+            self._taken = ""
         self._pieces = None
 
     def _finish(self, end: str) -> None:
@@ -386,7 +392,10 @@ class _Reader:
         if words or given or self._read:
             alone = self._free and not self._blocks and self._depth == 1 and end in ("\n", ";", "&&", "||")
             line, ends = self._line_of(self._at), last or bool(words and plain(words[0]) in ("exit", "return"))
-            self.commands.append(Command(tuple(words), tuple(given), tuple(self._read), end == "||", line, alone, ends))
+            read, files = (word for word, _ in self._read), (word for word, is_file in self._read if is_file)
+            self.commands.append(
+                Command(tuple(words), tuple(given), tuple(read), end == "||", line, alone, ends, files=tuple(files))
+            )
         if self._words or end != "\n":
             self._free = end in ("\n", ";", ";;")
         self._pattern = self._pattern or (end == ";;" and self.unended is not None and self._blocks[-1].what == _CASE)

@@ -35,6 +35,7 @@ class Command(NamedTuple):
     :param alone: whether it runs wherever the script comes to it: it is in no block, and no other command decides about it.
     :param last: whether the script, or a function of it, ends with it.
     :param literal: whether it is a text behind `<<` that the shell leaves as it is.
+    :param files: among what it takes besides, the files behind `<`.
     """
 
     words: tuple[Word, ...]
@@ -45,6 +46,7 @@ class Command(NamedTuple):
     alone: bool = False
     last: bool = False
     literal: bool = False
+    files: tuple[Word, ...] = ()
 
     @property
     def name(self) -> str:

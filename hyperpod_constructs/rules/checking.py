@@ -98,7 +98,12 @@ def _audible(rules: Iterable[Rule], model: Model, failures: list[Finding], accep
     silent = _silenced(hits)
     failing = any(fails(one.id, one.level) for one in {one[0] for one in hits})
     hits = [one for one in hits if not (failing and one[0].last)]
-    return [one for one in hits if (one[0].id, one[1].resource) not in silent and not accepted.covers(one[0].ids, one[1].resource)]
+    return [one for one in hits if (one[0].id, one[1].resource) not in silent and not _is_accepted(one[0], one[1], accepted)]
+
+
+def _is_accepted(rule: Rule, hit: Hit, accepted: Acknowledged) -> bool:
+    """Whether a hit is accepted where it stands, or at the resource that it is about."""
+    return any(accepted.covers(rule.ids, one) for one in (hit.resource, hit.judged) if one is not None)
 
 
 def _heard(rule: Rule, model: Model, failures: list[Finding]) -> list[tuple[Hit, Finding]]:

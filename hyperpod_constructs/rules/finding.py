@@ -48,6 +48,8 @@ class Hit:
     """The page on this case, of a rule for many kinds of cases."""
     part: Value = None
     """The part that is the mistake in the text of the place, where another part of the text may be right."""
+    judged: Resource | None = None
+    """The resource for which the place of the mistake matters, if that is in another: who accepts the rule there accepts it."""
 
 
 @runtime_checkable

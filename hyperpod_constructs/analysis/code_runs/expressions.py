@@ -101,6 +101,8 @@ def item(way: Way, of: Thing, key: Thing) -> Thing:
         return of.items.get(key, UNKNOWN) if plain(key) else UNKNOWN
     if isinstance(of, Items) and type(key) is int and not of.is_open and -len(of.items) <= key < len(of.items):
         return of.items[key]
+    if isinstance(of, Items) and of.is_open:
+        return of.each if type(key) is int else UNKNOWN
     return of[key] if isinstance(of, str) and type(key) is int and -len(of) <= key < len(of) else UNKNOWN
 
 
@@ -219,9 +221,15 @@ def _logic(way: Way, node: ast.BoolOp, scope: Scope) -> Thing:
         if known is ends_at:
             return found
         if known is None:
+            if ends_at and isinstance(found, Items) and _is_empty_list(node.values[place + 1 :]):
+                return found
             rest = [truth(evaluated(way, other, scope)) for other in node.values[place + 1 :]]
             return ends_at if ends_at in rest and _all_conditions(node.values) else UNKNOWN
     return found
+
+
+def _is_empty_list(nodes: Sequence[ast.expr]) -> bool:
+    return len(nodes) == 1 and isinstance(nodes[0], ast.List | ast.Tuple) and not nodes[0].elts
 
 
 def _all_conditions(nodes: Sequence[ast.expr]) -> bool:
@@ -337,7 +345,7 @@ def turns_over(thing: Thing) -> tuple[list[Thing], bool]:
     """What a loop takes in each turn, and whether that is known; else one turn stands for all."""
     if isinstance(thing, Object | Items) and not thing.is_open and len(thing.items) <= MOST_TURNS:
         return [*thing.items], True
-    return [UNKNOWN], False
+    return [thing.each if isinstance(thing, Items) else UNKNOWN], False
 
 
 def _awaited(way: Way, node: ast.Await | ast.Starred, scope: Scope) -> Thing:

@@ -18,6 +18,7 @@ from hyperpod_constructs.analysis.code_runs.things import (
     Opened,
     Spelled,
     Thing,
+    copied,
     lose,
     thing_of,
     truth,
@@ -138,10 +139,11 @@ def _item(of: Object, name: str, given: Sequence[Thing]) -> Thing:
 def _of_items(of: Items, name: str, given: Sequence[Thing]) -> Thing:
     if name == "append" and len(given) == 1:
         of.items.append(given[0])
+        of.each = UNKNOWN
         return None
     if name == "extend" and len(given) == 1 and isinstance(given[0], Items):
         of.items.extend(given[0].items)
-        of.is_open = of.is_open or given[0].is_open
+        of.is_open, of.each = of.is_open or given[0].is_open, UNKNOWN
         return None
     lose(of)
     return UNKNOWN
@@ -163,6 +165,8 @@ def _length(of: Thing) -> Thing:
 def _loaded(text: Thing) -> Thing:
     """The data of a text in JSON, or of a file with one; its numbers are texts where parts of the text are not characters."""
     text = text.text if isinstance(text, Opened) else text
+    if isinstance(text, Spelled):
+        return copied(text.of)
     if isinstance(text, Text):
         return thing_of(values_in(text))
     try:
@@ -183,7 +187,8 @@ def _text(of: Thing) -> Thing:
 
 
 def _listed(of: Thing) -> Thing:
-    return Items([*of.items], of.is_open) if isinstance(of, Object | Items) else UNKNOWN
+    each = of.each if isinstance(of, Items) else UNKNOWN
+    return Items([*of.items], of.is_open, each) if isinstance(of, Object | Items) else UNKNOWN
 
 
 def _counted(of: Thing) -> Thing:

@@ -40,6 +40,7 @@ from hyperpod_constructs.analysis.code_runs.things import (
     Opened,
     Parser,
     Scope,
+    Spelled,
     Thing,
     lose,
     truth,
@@ -50,7 +51,8 @@ from hyperpod_constructs.templates.values import UNKNOWN
 
 _DEEPEST, _DEEPEST_CALLS, _DEEPEST_EVENT = 80, 12, 4
 PROPERTIES = "ResourceProperties"
-_READ = "read_text"
+_READ, _READING_MODE = "read_text", "r"
+_NOT_THERE = ("FileNotFoundError", "OSError", "IOError")
 _SPELLING = ("dict", "json.dumps", "repr", "str")
 """Functions whose result stands for what they get."""
 _UNMAKING = ("Delete", "Deregister", "Remove")
@@ -110,6 +112,7 @@ class Machine:
         self.yields = False
         """Whether the function that runs gives one value after the other."""
         self.caught: list[int] = []
+        self.expected: list[str] = []
         self.missed: list[Missed] = []
         self.failures: list[Failure] = []
         self._choices = choices
@@ -257,8 +260,7 @@ class Machine:
     def _method(self, node: ast.Call, method: Method, given: Items, named: Object) -> Thing:
         of, name = method
         if name == _READ and isinstance(of, str):
-            self.opened.append(of)
-            return self.around.files.get(of, UNKNOWN)
+            return self._read(node, of)
         if isinstance(of, Parser):
             return self._arguments(node, of, name, given, named)
         if not isinstance(of, Client):
@@ -268,6 +270,14 @@ class Machine:
             first = given.items[0] if given.items else None
             return Method(of, first) if isinstance(first, str) else UNKNOWN
         return self._of_client(node, of, name, given, named)
+
+    def _read(self, node: ast.Call, name: str) -> Thing:
+        """The text of a file."""
+        self.opened.append(name)
+        if name in self.around.lacking:
+            self.fail(node, self.around.lacking[name], *_NOT_THERE)
+        data = self.around.data.get(name)
+        return self.around.files.get(name, UNKNOWN) if data is None else Spelled(data())
 
     def _arguments(self, node: ast.Call, parser: Parser, name: str, given: Items, named: Object) -> Thing:
         """What a parser of arguments gives: the arguments of the program, once it asks for them."""
@@ -326,8 +336,8 @@ class Machine:
         if given.is_open or named.is_open:
             return UNKNOWN
         if name == OPEN and isinstance(things[0] if things else None, str):
-            self.opened.append(things[0])
-            return Opened(self.around.files.get(things[0], UNKNOWN))
+            mode = named.items.get("mode", given.items[1] if len(given.items) > 1 else _READING_MODE)
+            return Opened(self._read(node, things[0]) if _reads(mode) else UNKNOWN)
         if name in _SPELLING and things[:1] == [self._event]:
             return self._event
         found = of_function(name, given.items, named.items, self.around.variables)
@@ -388,6 +398,11 @@ class Machine:
                 of = evaluated(self, node.func.value, scope) if isinstance(node.func.value, ast.Name) else None
                 if node.func.attr not in _READING:
                     lose(of)
+
+
+def _reads(mode: Thing) -> bool:
+    """Whether a file is opened to read what is in it."""
+    return isinstance(mode, str) and mode.startswith(_READING_MODE)
 
 
 def _parts(thing: Thing, targets: Sequence[ast.expr]) -> list[Thing]:

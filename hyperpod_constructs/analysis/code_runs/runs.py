@@ -42,6 +42,7 @@ class Way:
     :param hands_on: whether something outside the code gets the event, and may answer it.
     :param commands: the words of the programs that it starts.
     :param opened: the files that it opens.
+    :param expected: the names by which it catches failures, but for those of all exceptions.
     """
 
     sent: tuple[Sent, ...]
@@ -53,6 +54,7 @@ class Way:
     hands_on: bool
     commands: tuple[tuple[Thing, ...], ...]
     opened: tuple[str, ...]
+    expected: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +212,7 @@ def _ended(machine: Machine, returned: Thing, *, raises: bool) -> Way:
         machine.hands_on or (machine.sees_address and not machine.sent),
         tuple(machine.commands),
         tuple(machine.opened),
+        tuple(machine.expected),
     )
 
 

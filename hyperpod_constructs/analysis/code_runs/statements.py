@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from hyperpod_constructs.analysis.code_runs.expressions import combined, evaluated, turns_over
 from hyperpod_constructs.analysis.code_runs.known_calls import plain
 from hyperpod_constructs.analysis.code_runs.leaving import Broken, Ended, Left, Raised, Returned
-from hyperpod_constructs.analysis.code_runs.things import Function, Items, Kind, Named, Object, Scope, lose, truth
+from hyperpod_constructs.analysis.code_runs.things import Function, Items, Kind, Named, Object, Scope, Thing, lose, truth
 from hyperpod_constructs.analysis.code_runs.way import Way
 from hyperpod_constructs.templates.values import UNKNOWN
 
@@ -54,9 +54,10 @@ def _if(way: Way, node: ast.If, scope: Scope) -> None:
 
 
 def _for(way: Way, node: ast.For | ast.AsyncFor, scope: Scope) -> None:
-    over, is_known = turns_over(evaluated(way, node.iter, scope))
+    taken = evaluated(way, node.iter, scope)
+    over, is_known = turns_over(taken)
     if not is_known:
-        _unknown_loop(way, node, [node.target], scope)
+        _unknown_loop(way, node, {node.target: over[0]}, scope, always=isinstance(taken, Items) and bool(taken.items))
         return
     for one in over:
         way.assign(node.target, one, scope)
@@ -70,20 +71,20 @@ def _while(way: Way, node: ast.While, scope: Scope) -> None:
         way.block(node.orelse, scope)
         return
     always = isinstance(node.test, ast.Constant)
-    if not _unknown_loop(way, node, [], scope, always=always) and always:
+    if not _unknown_loop(way, node, {}, scope, always=always) and always:
         raise Ended  # a later turn leaves the loop, as another way does in this one
 
 
 def _unknown_loop(
-    way: Way, node: ast.For | ast.AsyncFor | ast.While, targets: Sequence[ast.expr], scope: Scope, *, always: bool = False
+    way: Way, node: ast.For | ast.AsyncFor | ast.While, targets: Mapping[ast.expr, Thing], scope: Scope, *, always: bool = False
 ) -> bool:
     """One turn of a loop that stands for all, or none; whether the loop was left by a break."""
     if not always and not way.side(node):
         way.block(node.orelse, scope)
         return False
     way.forget(node.body, scope)
-    for one in targets:
-        way.assign(one, UNKNOWN, scope)
+    for target, thing in targets.items():
+        way.assign(target, thing, scope)
     is_broken = _turn(way, node.body, scope)
     way.forget([] if is_broken else node.body, scope)
     if not is_broken:
@@ -132,6 +133,7 @@ def _handle(way: Way, node: ast.Try, raised: tuple[str, ...], scope: Scope) -> N
         takes = handler.type is None or any(one in (*raised, *_ALL) for one in names)
         if takes or (not raised and (handler is node.handlers[-1] or way.side(handler))):
             way.caught.append(handler.lineno)
+            way.expected += (one for one in names if one not in _ALL)
             if handler.name is not None:
                 scope.names[handler.name] = UNKNOWN
             way.block(handler.body, scope)

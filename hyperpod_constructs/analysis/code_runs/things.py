@@ -34,10 +34,12 @@ class Items:
     """A list or a tuple.
 
     :param is_open: it may have other items too.
+    :param each: what any item is like, if all of them are alike.
     """
 
     items: list[Thing] = field(default_factory=list)
     is_open: bool = False
+    each: Thing = UNKNOWN
 
 
 @dataclass(eq=False, slots=True)
@@ -154,7 +156,7 @@ class Arguments:
 class Opened(NamedTuple):
     """A file that code has opened."""
 
-    text: Value
+    text: Thing
 
 
 def thing_of(value: Value) -> Thing:
@@ -188,6 +190,22 @@ def _value(thing: Thing, left: list[int], depth: int) -> Value:
     return UNKNOWN
 
 
+def copied(thing: Thing) -> Thing:
+    """A thing with objects and lists of its own; unknown for what is in very many, or very deep."""
+    return _copied(thing, [_MOST_VALUES], 0)
+
+
+def _copied(thing: Thing, left: list[int], depth: int) -> Thing:
+    left[0] -= 1
+    if not isinstance(thing, Object | Items):
+        return thing
+    if left[0] < 0 or depth > _DEEPEST:
+        return UNKNOWN
+    if isinstance(thing, Object):
+        return Object({name: _copied(one, left, depth + 1) for name, one in thing.items.items()}, thing.is_open)
+    return Items([_copied(one, left, depth + 1) for one in thing.items], thing.is_open, _copied(thing.each, left, depth + 1))
+
+
 def several(items: list[Thing], *, is_open: bool) -> Items:
     """A list; one that is too long is open and keeps nothing."""
     return Items(items, is_open) if len(items) <= _MOST_VALUES else Items(is_open=True)
@@ -196,7 +214,7 @@ def several(items: list[Thing], *, is_open: bool) -> Items:
 def truth(thing: Thing) -> bool | None:
     """Whether a thing counts as true; `None` if that is not known."""
     if isinstance(thing, Object | Items):
-        return None if thing.is_open else bool(thing.items)
+        return bool(thing.items) or (None if thing.is_open else False)
     if isinstance(thing, Reference | Function | Kind | Client | Fresh | Given | Spelled):
         return True
     if isinstance(thing, Text):
@@ -215,3 +233,6 @@ def lose(thing: Thing) -> None:
             waiting.extend(one.items.values() if isinstance(one, Object) else one.items)
             one.items.clear()
             one.is_open = True
+        if isinstance(one, Items):
+            waiting.append(one.each)
+            one.each = UNKNOWN

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
@@ -21,6 +21,8 @@ class Around:
     :param variables: those of the environment.
     :param holes: by their name in the code, the parts of the template's text that are no characters.
     :param files: the texts of files in the folder in which it runs, by their names.
+    :param data: the data of files that are there anyway, made anew with each call, by their paths.
+    :param lacking: the paths of files that surely are not there, with what to say of them.
     :param arguments: the words behind its name; `None` for what is no program.
     :param name: its name as a module.
     :param made: the calls that were made before and cannot be made twice, as texts.
@@ -29,6 +31,8 @@ class Around:
     variables: Mapping[str, Thing] = field(default_factory=dict)
     holes: Mapping[str, Part] = field(default_factory=dict)
     files: Mapping[str, Value] = field(default_factory=dict)
+    data: Mapping[str, Callable[[], Thing]] = field(default_factory=dict)
+    lacking: Mapping[str, str] = field(default_factory=dict)
     arguments: tuple[Value, ...] | None = None
     name: str = "index"
     made: frozenset[str] = frozenset()
@@ -46,6 +50,8 @@ class Way(Protocol):
     """Whether the code takes the address for an answer."""
     caught: list[int]
     """The lines that catch a failure."""
+    expected: list[str]
+    """The names by which they do, but for those of all exceptions."""
 
     def may_go_on(self) -> bool:
         """Count a step; whether more of them may follow."""

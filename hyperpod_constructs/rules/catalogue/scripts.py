@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, Orchestration, clusters, given, groups
-from hyperpod_constructs.analysis.entry_points import lacking, late_writers
+from hyperpod_constructs.analysis.entry_points import Lacking, lacking, late_writers
 from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.uploads import bucket_name_prefix, uploads_of
 from hyperpod_constructs.facts import clusters as cluster_facts
@@ -149,10 +150,18 @@ def scripts_are_below_a_prefix(group: Group) -> Iterator[Hit]:
 
 @_group_error(
     "HP-SCR-007",
-    title="the entry point is one of the uploaded files",
+    title="the entry point, and the files that scripts start and open, are uploaded",
     why="nodes do not find the script that they start, and the cluster rolls back",
     fix="write the name of an uploaded file and the place of the upload, or upload the script",
     allowed="a file of the upload",
 )
 def entry_points_are_uploaded(group: Group) -> Iterator[Hit]:
-    return (hit(group, one.message, *one.path) for one in lacking(group))
+    return (_lacking(group, one) for one in lacking(group))
+
+
+def _lacking(group: Group, one: Lacking) -> Hit:
+    """A script that is not there, at the text that names it."""
+    if one.at is None:
+        return hit(group, one.message, *one.path)
+    beside = ((group.resource, (*group.path, *_URI)),)
+    return replace(hit(one.at, one.message, *one.path, doubts=beside), judged=group.resource)

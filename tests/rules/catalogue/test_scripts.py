@@ -8,6 +8,7 @@ import pytest
 
 from hyperpod_constructs.rules.checking import check
 from hyperpod_constructs.templates.model import Model, load
+from tests.analysis.test_node_programs import made
 from tests.rules.catalogue.cases import REMOVED, Case, edited
 from tests.rules.catalogue.templates import WAYS, Template, eks, findings, slurm
 
@@ -392,6 +393,15 @@ def test_scripts_have_the_version_that_is_uploaded(uploaded: Any, named: str, wr
     cluster = edited(slurm(), {f"Cluster/InstanceGroups/{index}/LifeCycleConfig/SourceS3Uri": place for index in range(3)})
     found = check(Model.of({"storage": storage, "cluster": cluster}))
     assert any(one.rule == "HP-SCR-007" for one in found) is (wrong and beside)
+
+
+@pytest.mark.parametrize(("accepting", "found"), [("Scripts", []), ("Cluster", []), ("Bucket", ["Scripts"]), (None, ["Scripts"])])
+def test_a_file_that_lacks_is_said_at_its_script_and_accepted_at_the_cluster_too(accepting: str | None, found: list[str]) -> None:
+    raw = json.loads(json.dumps(made({"mount.sh": None}).templates[0].raw))
+    if accepting is not None:
+        accepted = {"Acknowledge": [{"Rule": "HP-SCR-007", "Reason": "the image has it"}]}
+        raw["Resources"][accepting]["Metadata"] = {"HyperPodRules": accepted}
+    assert [one.resource for one in check(Model.of({"t": raw})) if one.rule == "HP-SCR-007"] == found
 
 
 def test_fails_when_a_cluster_does_not_await_the_build_that_copies_its_scripts() -> None:
