@@ -7,6 +7,7 @@ https://docs.python.org/3/library/__main__.html
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -14,13 +15,21 @@ from hyperpod_constructs.analysis.clusters import Group, clusters
 from hyperpod_constructs.analysis.code_runs.parsing import read_code
 from hyperpod_constructs.analysis.embedded import marked
 from hyperpod_constructs.analysis.node_programs import LIFE_CYCLE, NodeFile, programs_of
+from hyperpod_constructs.analysis.references.places import names
 from hyperpod_constructs.analysis.schema.violation import Path
+from hyperpod_constructs.analysis.texts import provisioning
 from hyperpod_constructs.analysis.texts.reading import from_json, from_yaml
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.dependencies import raw_at
 from hyperpod_constructs.templates.model import Resource
 
 _CLUSTER = "AWS::SageMaker::Cluster"
+_DATA = (".cfg", ".conf", ".ini", ".json", ".toml", ".yaml", ".yml")
+"""The ends of names of files in which neither a shell nor Python gives variables a value."""
+_VARIABLE = re.compile(r"\$\{((?:AWS::)?[A-Za-z0-9]{1,255}(?:\.[A-Za-z0-9.]{1,255})?)\}")
+_REPLACING = re.compile(r"envsubst|expandvars|substitute|replace|\bsed\b")
+"""What gives variables in a file a value."""
 _NAME, _MAIN = "__name__", "__main__"
 
 
@@ -45,10 +54,46 @@ def files(cluster: Resource) -> Slips:
 
 
 def _mistakes(group: Group, file: NodeFile) -> Iterator[_Mistake]:
+    yield from _misread(file)
+    yield from _kept(group, file)
+    failures = [failure for name, failure in programs_of(group).failures if name == file.name]
+    for one in failures if failures and not _reads_mistakes(group, file) else ():
+        yield _Mistake(f"fails in line {one.line}: {one.says}", "a program that ends well")
+
+
+def _kept(group: Group, file: NodeFile) -> Iterator[_Mistake]:
+    """A name of the template between `${` and `}` in a file with data, which keeps it as it stands."""
+    text = marked(file.text)[0] if file.name.endswith(_DATA) else None
+    found = dict.fromkeys(_VARIABLE.findall(text)) if text is not None else {}
+    others = [marked(one.text)[0] or "" for one in programs_of(group).files.values() if one.name != file.name] if found else []
+    known = _names(file) if found else ()
+    for name in (one for one in found if one.startswith("AWS::") or one.partition(".")[0] in known):
+        replaced = any(name in other or (file.name in other and _REPLACING.search(other)) for other in others)
+        if not replaced:
+            yield _Mistake(f"keeps ${{{name}}} as it stands", f"${{{name}}} in a text of Fn::Sub")
+
+
+def _names(file: NodeFile) -> frozenset[str]:
+    """The names for which a text of the template has values."""
+    raw = raw_at(file.resource, file.path)
+    given = raw.get("Fn::Sub") if isinstance(raw, dict) else None
+    own = given[1] if isinstance(given, list) and len(given) > 1 and isinstance(given[1], dict) else {}
+    return frozenset((*own, *(names(file.resource.template, "Parameters", "Resources") or ())))
+
+
+def _misread(file: NodeFile) -> Iterator[_Mistake]:
+    """What a file is not, by its name."""
     read = _KINDS.get(file.name.rpartition(".")[2])
     yield from read(file) if read is not None else ()
-    failures = (failure for name, failure in programs_of(group).failures if name == file.name)
-    yield from (_Mistake(f"fails in line {one.line}: {one.says}", "a program that ends well") for one in failures)
+
+
+def _reads_mistakes(group: Group, program: NodeFile) -> bool:
+    """Whether a program reads a file with a mistake, for which it may fail."""
+    programs = programs_of(group)
+    names = {one.name for one in programs.started if one.by == program.name and one.arguments is None} & {*programs.files}
+    if provisioning.FILE in names and any(provisioning.uploaded(group.resource)):
+        return True
+    return any(any(_misread(programs.files[name])) for name in names)
 
 
 def _json(file: NodeFile) -> Iterator[_Mistake]:

@@ -33,6 +33,7 @@ from hyperpod_constructs.templates.values import as_str, at
 
 _CLUSTER = "AWS::SageMaker::Cluster"
 _PATHS: Mapping[str, str] = {"EbsVolumeConfig": "/opt/sagemaker", "FsxLustreConfig": "/fsx", "FsxOpenZfsConfig": "/home"}
+_RECOVERY = "NodeRecovery"
 _SHARED = ("FsxLustreConfig", "FsxOpenZfsConfig")
 _OF_IMAGES = ("/", "/boot", "/dev", "/mnt", "/opt", "/proc", "/run", "/sys", "/tmp", "/var")
 """Mounts of the image of nodes, or below which programs mount."""
@@ -65,6 +66,7 @@ _FILTERS = ("-delete", "-depth", "-mindepth", "-maxdepth", "-mount", "-type", "-
 def scripts(cluster: Resource) -> Slips:
     """The scripts of the groups of a cluster, each once."""
     said: set[tuple[Resource, Path]] = set()
+    yield from list(_resumed_in_vain(cluster))[:1]
     for one in clusters(cluster.template.model):
         for group in one.groups if one.resource is cluster else ():
             for script in scripts_for(group):
@@ -74,6 +76,22 @@ def scripts(cluster: Resource) -> Slips:
                     message = f"the script of instance group {group.label!r} of {cluster.logical_id} {says}"
                     beside = ((cluster, (*group.path, LIFE_CYCLE)),)
                     yield Slip(message, allowed, script.path, dead=True, beside=beside, at=script.resource)
+
+
+def _resumed_in_vain(cluster: Resource) -> Iterator[Slip]:
+    """A cluster that replaces no faulty nodes, and jobs that wait for new ones."""
+    if as_str(cluster.get(_RECOVERY)) != "None":
+        return
+    for group in (group for one in clusters(cluster.template.model) if one.resource is cluster for group in one.groups):
+        for script in scripts_for(group):
+            if any(_resumes(one) for one in (script.run.commands if script.run is not None else ())):
+                message = f"{script.path[-1]} asks for auto-resume, and the service replaces no faulty nodes"
+                yield Slip(message, "Automatic", (_RECOVERY,), "None", dead=True, beside=((script.resource, script.path),))
+
+
+def _resumes(command: Command) -> bool:
+    """Whether a command starts steps that go on where a faulty node is replaced."""
+    return command.name == "srun" and any(plain(word).startswith("--auto-resume=1") for word in command.arguments)
 
 
 def _mistakes(group: Group, script: Script) -> Iterator[tuple[str, str]]:

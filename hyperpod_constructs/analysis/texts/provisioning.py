@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from hyperpod_constructs.analysis.clusters import CLUSTER, clusters
+from hyperpod_constructs.analysis.clusters import CLUSTER, Cluster, Group, clusters
 from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.node_programs import LIFE_CYCLE, NodeFile, programs_of
 from hyperpod_constructs.analysis.references.outputs import misnamed_outputs
@@ -18,7 +18,7 @@ from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_str, at
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_str, at, shown
 
 _PARAMETER = "AWS::SSM::Parameter"
 _MARK = '"workload_manager"'
@@ -32,8 +32,10 @@ _KEYS = (
     "fsx_mountname",
     "slurm_configurations",
 )
+_MANAGING = ("controller_group", "login_group")
+_ONE_PART = "one part for each group"
 _WORKER = ("instance_group_name", "partition_name")
-_FILE, _FILE_SYSTEM = "provisioning_parameters.json", "AWS::FSx::FileSystem"
+FILE, _FILE_SYSTEM = "provisioning_parameters.json", "AWS::FSx::FileSystem"
 _ATTRIBUTES: Mapping[str, str] = {"fsx_dns_name": "DNSName", "fsx_mountname": "LustreMountName"}
 """Keys with an attribute of a file system."""
 
@@ -51,21 +53,55 @@ def parameter(resource: Resource) -> Slips:
 def uploaded(cluster: Resource) -> Slips:
     """The first mistake in such a file among the scripts of a cluster."""
     groups = (group for one in clusters(cluster.template.model) if one.resource is cluster for group in one.groups)
-    found = ((group, programs_of(group).files.get(_FILE)) for group in groups)
+    found = ((group, programs_of(group).files.get(FILE)) for group in groups)
     for group, file in ((group, file) for group, file in found if file is not None):
         data = from_json(file.text)
-        slips = [data] if isinstance(data, Slip) else _of_file(data, file) if isinstance(data, Mapping) else []
+        slips = [data] if isinstance(data, Slip) else _of_file(data, file, group) if isinstance(data, Mapping) else []
         for one in list(slips)[:1]:
             beside = ((cluster, (*group.path, LIFE_CYCLE)),)
-            yield Slip(f"{_FILE}: {one.message}", one.allowed, file.path, dead=True, beside=beside, at=file.resource)
+            yield Slip(f"{FILE}: {one.message}", one.allowed, file.path, dead=True, beside=beside, at=file.resource)
+            return
+        if isinstance(data, Mapping):
+            yield from _empty_controller(data, group.cluster)
             return
 
 
-def _of_file(data: Mapping[str, Value], file: NodeFile) -> Iterator[Slip]:
+def _of_file(data: Mapping[str, Value], file: NodeFile, group: Group) -> Iterator[Slip]:
     if "workload_manager" not in data and "controller_group" in data:
         yield Slip("it has no workload_manager, so the scripts set up no Slurm", '"workload_manager": "slurm"', dead=True)
     yield from _mistakes(data, file.resource.template.model)
     yield from _file_systems(values_in(file.text))
+    yield from _parts(data, group.cluster)
+
+
+def _parts(data: Mapping[str, Value], cluster: Cluster) -> Iterator[Slip]:
+    """Groups with a part in Slurm that another one excludes, and groups without any."""
+    workers = [one.get("instance_group_name") for _, one in _entries(data)]
+    managing = {key: data[key] for key in _MANAGING if data.get(key)}
+    if not workers or any(not isinstance(one, str) or HOLE in one for one in (*workers, *managing.values())):
+        return
+    for key, name in managing.items():
+        if name in workers:
+            yield Slip(f"{name} is the {key} and a group of workers", _ONE_PART, dead=True)
+    left = [one for one in cluster.plain_groups if one.name not in {*workers, *managing.values(), None} and one.count != 0]
+    alike = len(set(managing.values())) < len(managing)
+    for group in (one for one in left if alike or _is_set_up_by(one, data)):
+        beside = f", and {data['login_group']} is the {' and the '.join(managing)}" if alike else ""
+        yield Slip(f"group {group.name} of {cluster.resource.logical_id} has no part in it{beside}", _ONE_PART, dead=True)
+
+
+def _is_set_up_by(group: Group, data: Mapping[str, Value]) -> bool:
+    """Whether the nodes of a group get such a file, and no other file of theirs names the group."""
+    files, name = programs_of(group).files, group.name or ""
+    own = files.get(FILE)
+    return own is not None and from_json(own.text) == data and not any(name in str(shown(one.text)) for one in files.values())
+
+
+def _empty_controller(data: Mapping[str, Value], cluster: Cluster) -> Iterator[Slip]:
+    """A group for the controller without nodes."""
+    for group in (one for one in cluster.plain_groups if one.name == data.get("controller_group") and one.count == 0):
+        message = f"instance group {group.label!r} is the controller of {FILE}, and has no nodes"
+        yield Slip(message, "1", (*group.path, "InstanceCount"), 0, dead=True)
 
 
 def _mistakes(data: Mapping[str, Value], model: Model) -> Iterator[Slip]:
