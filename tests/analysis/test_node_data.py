@@ -55,6 +55,13 @@ with open("provisioning_parameters.json") as file:
 first = groups[given["controller_group"]][0]["CustomerIpAddress"]
 print(first, [node["InstanceName"] for node in sorted(groups["gpu"], key=str)], len(groups["head"]) > 1)
 """
+LISTS = """
+import json
+
+for group in json.load(open("/opt/ml/config/resource_config.json"))["InstanceGroups"]:
+    for node in group["Instances"]:
+        print(node["InstanceId"])
+"""
 WRITES = 'open("/opt/ml/config/resource_configs.json", "w").write("{}")\nopen("state.json", "w")\n'
 FALLS_BACK = """
 import json
@@ -103,6 +110,9 @@ def program(text: str, **others: str) -> Model:
         (NAMES, "first =", 'try:\n    print(found["Own"])\nexcept KeyError:\n    print("none")\nfirst =', None),
         (NAMES, "first =", 'try:\n    print(found["Own"])\nexcept Exception:\n    exit(1)\nfirst =', "there is no Own"),
         (NAMES, "first =", 'try:\n    print(open("own.json"))\nexcept OSError:\n    print("none")\nfirst =', None),
+        (NAMES, "first =", 'groups["gpu"].extend([{"Own": 1}])\nprint(groups["gpu"][0]["Own"])\nfirst =', None),
+        (LISTS, "", "", None),
+        (LISTS, '"InstanceId"', '"Id"', "there is no Id"),
         (WRITES, "", "", None),
         (FALLS_BACK, "", "", None),
         (ASKS, "", "", None),
@@ -121,8 +131,9 @@ def test_a_variable_of_the_environment_that_a_script_sets_has_any_value() -> Non
 
 def test_a_file_that_a_script_makes_is_where_it_says() -> None:
     text = LOOPS.replace("/config/resource_config.json", "/own/resources_config.json")
-    makes = START.replace("python3", "curl -fso /opt/ml/own/resources_config.json http://localhost/\npython3")
-    assert said(program(text, **{"start.sh": makes})) == []
+    for place in ("/opt/ml/own", "$PLACE"):
+        makes = START.replace("python3", f"curl -fso {place}/resources_config.json http://localhost/\npython3")
+        assert said(program(text, **{"start.sh": makes.replace("set -euo pipefail", "PLACE=$(pwd)")})) == []
 
 
 def test_a_program_may_fail_for_the_mistake_of_a_file_that_it_reads() -> None:
