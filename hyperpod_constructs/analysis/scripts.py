@@ -15,15 +15,16 @@ from __future__ import annotations
 import binascii
 import re
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from itertools import zip_longest
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.clusters import Group, quoted
 from hyperpod_constructs.analysis.embedded import is_small, marked
 from hyperpod_constructs.analysis.ends import ends
 from hyperpod_constructs.analysis.iam import ROLE
-from hyperpod_constructs.analysis.node_programs import ENTRIES, LIFE_CYCLE, Programs, programs_of
+from hyperpod_constructs.analysis.node_programs import ENTRIES, LIFE_CYCLE, Programs, Started, programs_of
 from hyperpod_constructs.analysis.node_roles import role_uses
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.shell import NO_FILES, Run, is_shell, run_of
@@ -45,7 +46,7 @@ from hyperpod_constructs.templates.values import (
 
 Path = tuple[str | int, ...]
 
-_LONGEST = 1 << 16
+_LONGEST, _MOST_STARTS = 1 << 16, 8
 _DOCUMENT, _GROUP = "AWS::SSM::Document", "AWS::EKS::Nodegroup"
 _PARAMETER, _HIDDEN = re.compile(r"\{\{[^{}]*\}\}"), chr(0xE200 + 499)
 """A parameter in a document of Systems Manager, and the mark in its place."""
@@ -77,6 +78,7 @@ class Script(NamedTuple):
     :param entry: whether it is surely run; another script may run it otherwise.
     :param skipped: whether another script runs it under a condition, so that some machines may not.
     :param files: the files beside it that a shell may read, by their names.
+    :param starts: the arguments of those who start it, each list once.
     """
 
     resource: Resource
@@ -88,12 +90,29 @@ class Script(NamedTuple):
     entry: bool = True
     skipped: bool = False
     files: Mapping[str, str] = NO_FILES
+    starts: tuple[tuple[Value, ...], ...] = ()
 
     @property
     def run(self) -> Run | None:
-        """What it runs; `None` if it is not understood. Computed once."""
+        """What it runs, with the arguments that all give who start it; `None` if it is not understood. Computed once."""
         key = (Script, self.resource, self.path)
-        return self.resource.template.model.cached(key, lambda: run_of((self.text,), self.given, self.marks, self.files))
+        return self.resource.template.model.cached(key, lambda: self._run(_agreed(self.starts)))
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """What it runs for each list of arguments; nothing if it is not understood. Computed once."""
+        key = (Script, "runs", self.resource, self.path)
+        return self.resource.template.model.cached(key, lambda: tuple(self._each()))
+
+    def _each(self) -> Iterator[Run]:
+        if self.run is not None and len(self.starts) < 2:
+            yield self.run
+        elif self.run is not None:
+            yield from filter(None, map(self._run, self.starts[:_MOST_STARTS]))
+
+    def _run(self, arguments: Iterable[Value]) -> Run | None:
+        numbered = {str(place): value for place, value in enumerate(arguments, 1)}
+        return run_of((self.text,), {**self.given, **numbered}, self.marks, self.files)
 
 
 class Runner(NamedTuple):
@@ -126,7 +145,23 @@ def scripts_for(group: Group) -> Iterator[Script]:
             is_sure = file.name in names or any(one.surely for one in starts)
             given = dict.fromkeys(_handed_down(file.name, programs, beside), UNKNOWN)
             home = Home.BOOT if starts or file.name in names else Home.ANYWHERE
-            yield Script(file.resource, file.path, text, marks, home, given, is_sure, not is_sure, beside)
+            arguments = {repr(found): found for found in map(_given, starts)}
+            yield Script(
+                *(file.resource, file.path, text, marks, home, given, is_sure, not is_sure, beside, tuple(arguments.values()))
+            )
+
+
+def _given(start: Started) -> tuple[Value, ...]:
+    """The arguments with which a file is started; in a shell, a word that only the run knows may be any number of them."""
+    found = start.arguments or ()
+    known = next((place for place, one in enumerate(found) if one is UNKNOWN), len(found))
+    return found if start.by.endswith(".py") else (*found[:known], *(UNKNOWN for _ in found[known:]))
+
+
+def _agreed(starts: Sequence[tuple[Value, ...]]) -> Iterator[Value]:
+    """The arguments that all give who start a script."""
+    for several in zip_longest(*starts, fillvalue=UNKNOWN):
+        yield several[0] if all(one == several[0] for one in several) else UNKNOWN
 
 
 def _handed_down(name: str, programs: Programs, files: Mapping[str, str]) -> Iterator[str]:

@@ -8,17 +8,21 @@ Source: https://www.gnu.org/software/bash/manual/bash.html
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.shell_reader import read_script
-from hyperpod_constructs.analysis.shell_words import NAME, Command, Variable, Word, assigned, plain
+from hyperpod_constructs.analysis.shell_words import NAME, Case, Command, Piece, Redirection, Variable, Word, assigned, plain
 from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, Value, joined, parts_of
 
 _SETTING = ("declare", "export", "local", "mapfile", "read", "readarray", "readonly", "typeset", "unset")
 _SOURCING = (".", "eval", "source")
 """Commands that may set any variable."""
+_DEEPEST_CALL, _MOST_CALLED = 3, 500
+_MOST_PIECES, _LONGEST_WORD = 50, 4096
+"""Most pieces and characters of a word in which others stand."""
 _SHELL = re.compile(r"#!\s*(?:/usr)?/bin/(?:env\s+)?(?:ba|da|k|z)?sh\b")
 
 
@@ -31,12 +35,14 @@ class Run(NamedTuple):
     :param given: the variables that it finds when it starts.
     :param set: the names of variables that its commands may set; a star for any.
     :param values: the variables with those that its commands set.
+    :param cases: the blocks of `case`, where there is one text.
     """
 
     commands: tuple[Command, ...]
     given: Mapping[str, Value]
     set: frozenset[str]
     values: Mapping[str, Value]
+    cases: tuple[Case, ...] = ()
 
     def value(self, word: Word) -> Value:
         """A word of a command."""
@@ -51,11 +57,12 @@ def run_of(
     :param marks: what the marks in the scripts stand for.
     :param files: the files that they may read as commands of their own, by their names.
     """
-    found = [commands_of(one) for one in texts]
-    commands = tuple(one for some in found for one in some or ())
-    if None in found:
+    found = [read_script(one) for one in texts]
+    commands = tuple(one for some in found for one in some.commands or ())
+    if any(one.commands is None for one in found):
         return None
-    return Run(commands, given, frozenset(variables_set(commands, files)), values_set(commands, {**marks, **given}))
+    cases = found[0].cases if len(found) == 1 else ()
+    return Run(commands, given, frozenset(variables_set(commands, files)), values_set(commands, {**marks, **given}), cases)
 
 
 def is_shell(text: str) -> bool:
@@ -101,19 +108,105 @@ def _set_by_file(command: Command, files: Mapping[str, str]) -> Iterator[str]:
 
 def values_set(commands: tuple[Command, ...], variables: Mapping[str, Value]) -> dict[str, Value]:
     """Variables with those that commands set; one that is set twice, or in a way that only the run knows, is unknown."""
-    values, said = dict(variables), set(variables)
+    is_ordered = all(one.alone for one in commands if _moves_arguments(one))
+    values = dict(variables) if is_ordered else _without_arguments(variables)
+    said = set(variables)
     for one in commands:
-        exported = [(found[1], word) for word in one.arguments if one.name in _SETTING and (found := assigned(word)) is not None]
-        given = (*one.given, *((name, (plain(word[:1])[len(name) + 1 :], *word[1:])) for name, word in exported))
-        for name, word in given if not one.words or exported else ():
+        given = _assigned_by(one)
+        for name, word in given:
             values[name] = UNKNOWN if name in said else value_of(word, values)
             said.add(name)
         if one.name in (*_SETTING, "for", "getopts", "printf", "select"):
-            values |= {name: UNKNOWN for name in variables_set((one,)) if name not in dict(given)}
+            values |= {name: UNKNOWN for name in variables_set((one,)) if name not in dict((*one.given, *given))}
+        values = _without_arguments(values) if _moves_arguments(one) else values
     return values
+
+
+def _assigned_by(command: Command) -> tuple[tuple[str, Word], ...]:
+    """The variables that a command sets for those behind it, with their words."""
+    exported = [
+        (found[1], word) for word in command.arguments if command.name in _SETTING and (found := assigned(word)) is not None
+    ]
+    given = (*command.given, *((name, (plain(word[:1])[len(name) + 1 :], *word[1:])) for name, word in exported))
+    return given if not command.words or exported else ()
+
+
+def _moves_arguments(command: Command) -> bool:
+    """Whether the arguments of a script are others behind a command."""
+    first = plain(command.arguments[0][:1]) if command.arguments else "-"
+    is_set = command.name == "set" and (not first.startswith(("-", "+")) or "--" in map(plain, command.arguments))
+    return not command.function and (command.name == "shift" or is_set)
+
+
+def _without_arguments(variables: Mapping[str, Value]) -> dict[str, Value]:
+    return {name: UNKNOWN if name.isdigit() else value for name, value in variables.items()}
 
 
 def value_of(word: Word, variables: Mapping[str, Value]) -> Value:
     """A word as a value; a variable that is not known is an unknown part."""
-    found = [variables.get(one.name, UNKNOWN) if isinstance(one, Variable) else UNKNOWN if one is None else one for one in word]
+    found = [_taken(one, variables) if isinstance(one, Variable) else UNKNOWN if one is None else one for one in word]
     return joined(part for one in found for part in (parts_of(one) if isinstance(one, str | Text | Reference) else (UNKNOWN,)))
+
+
+def _taken(variable: Variable, variables: Mapping[str, Value]) -> Value:
+    value = UNKNOWN if variable.own or variable.changed else variables.get(variable.name, UNKNOWN)
+    return UNKNOWN if value == "" and not variable.plain else value
+
+
+def called(commands: tuple[Command, ...]) -> tuple[Command, ...]:
+    """The commands with those of the script's own functions at each call, in which their arguments stand.
+
+    Those of a function that no command names stand at the end, with arguments that are not known.
+    """
+    bodies: dict[str, list[Command]] = {}
+    for one in commands:
+        bodies.setdefault(one.function, []).append(one)
+    outside = bodies.pop("", [])
+    named = {one.name for one in commands}
+    found = list(itertools.islice(_called(outside, bodies, 0), _MOST_CALLED + len(outside)))
+    return (*found, *(one for name, some in bodies.items() if name not in named for one in some))
+
+
+def _called(commands: Iterable[Command], bodies: Mapping[str, Sequence[Command]], depth: int) -> Iterator[Command]:
+    for one in commands:
+        yield one
+        if one.name in bodies and depth < _DEEPEST_CALL:
+            yield from _called(_filled(bodies[one.name], one), bodies, depth + 1)
+
+
+def _filled(body: Sequence[Command], call: Command) -> Iterator[Command]:
+    """The commands of a function for a call, with its words, and those of its own variables, in the place of these."""
+    arguments = call.arguments
+    if any(one.name in ("shift", "set") for one in body):
+        yield from body
+        return
+    known = next((place for place, word in enumerate(arguments) if None in word), len(arguments))
+    words: dict[str, Word] = {str(place): word for place, word in enumerate(arguments[:known], 1)}
+    lacking: Word = () if known == len(arguments) else (None,)
+    for one in body:
+        filled = one._replace(
+            words=tuple(_with(word, words, lacking) for word in one.words),
+            given=tuple((name, _with(word, words, lacking)) for name, word in one.given),
+            read=tuple(_with(word, words, lacking) for word in one.read),
+            redirected=tuple(Redirection(place.operator, _with(place.place, words, lacking)) for place in one.redirected),
+            line=call.line,
+        )
+        yield filled
+        for name, word in _assigned_by(filled):
+            words[name] = (None,) if name in words else word
+
+
+def _with(word: Word, words: Mapping[str, Word], lacking: Word) -> Word:
+    """A word with others in the place of its variables.
+
+    :param lacking: what stands for an argument that a call does not give.
+    """
+    found: list[Piece] = []
+    for one in word:
+        other = words.get(one.name, lacking if one.own else None) if isinstance(one, Variable) else None
+        if not isinstance(one, Variable) or other is None:
+            found.append(one)
+        else:
+            found += (None,) if one.changed or (not one.plain and not other) else other
+    is_short = len(found) <= _MOST_PIECES and sum(len(one) for one in found if isinstance(one, str)) <= _LONGEST_WORD
+    return tuple(found) if is_short or word == tuple(found) else (None,)

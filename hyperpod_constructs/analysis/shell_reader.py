@@ -8,10 +8,23 @@ Source: https://www.gnu.org/software/bash/manual/bash.html
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeGuard
 
 from hyperpod_constructs.analysis.embedded import is_mark, unmarked
-from hyperpod_constructs.analysis.shell_words import NAME, Command, Piece, Variable, Word, assigned, plain
+from hyperpod_constructs.analysis.shell_words import (
+    NAME,
+    POSITION,
+    Arm,
+    Case,
+    Command,
+    Piece,
+    Redirection,
+    Variable,
+    Word,
+    assigned,
+    plain,
+)
 
 LONGEST = 1 << 16
 _LEADING = {
@@ -21,6 +34,12 @@ _LEADING = {
 """Words before a command."""
 _BLOCKS = {"if": "fi", "case": "esac", "do": "done", "{": "}"}
 _BRACKET, _CASE = "a bracket", "a block of case"
+_ENDS_OF_PARTS = (";;", ";&")
+"""Ends of the parts of `case`."""
+_UNNAMED = "?"
+"""Stands for a function whose name is not known."""
+_DIGITS, _DEFAULTS = "123456789", ("-", ":-", "=", ":=", "?", ":?")
+"""Begins of numbers of arguments, and of operators that leave the value of a variable which has one."""
 _NOTHING = ("!",)
 """A word that stands for a command in brackets."""
 _OPTIONS_OF_SUDO = ("-C", "-D", "-g", "-h", "-p", "-R", "-T", "-U", "-u")
@@ -38,11 +57,13 @@ class Open(NamedTuple):
     :param what: it, in words.
     :param line: the line in which it begins.
     :param end: the line that should end a text behind `<<`; empty for another thing.
+    :param function: the function in which it stands, or which it is.
     """
 
     what: str
     line: int
     end: str = ""
+    function: str = ""
 
 
 class ParsedScript(NamedTuple):
@@ -50,10 +71,12 @@ class ParsedScript(NamedTuple):
 
     :param commands: its commands in their order, those inside of others first; `None` if it is not understood, or very long.
     :param unended: what is open at its end, if that is known.
+    :param cases: its blocks of `case`, those inside of others first.
     """
 
     commands: tuple[Command, ...] | None
     unended: Open | None = None
+    cases: tuple[Case, ...] = ()
 
 
 def read_script(text: str) -> ParsedScript:
@@ -67,7 +90,48 @@ def read_script(text: str) -> ParsedScript:
         return ParsedScript(None)
     if len(text) > LONGEST:
         return ParsedScript(None)
-    return ParsedScript(tuple(reader.commands), reader.unended)
+    return ParsedScript(tuple(reader.commands), reader.unended, tuple(reader.cases))
+
+
+class _Document(NamedTuple):
+    """The begin of a text behind `<<`.
+
+    :param end: the line that ends it.
+    :param filled: whether the shell puts the values of variables into it.
+    :param indented: whether tabs before its lines do not count.
+    """
+
+    end: str
+    filled: bool
+    indented: bool
+    line: int
+    function: str
+
+
+@dataclass(slots=True)
+class _OpenCase:
+    """A block of `case` that is not yet read to its end.
+
+    :param start: how many commands there are before it.
+    :param patterns: those of the part that is read now.
+    :param part: how many commands there are before this part.
+    :param sure: its commands about which nothing decides.
+    """
+
+    word: Word
+    line: int
+    alone: bool
+    start: int
+    patterns: list[Word]
+    part: int
+    arms: list[Arm] = field(default_factory=list)
+    sure: list[Command] = field(default_factory=list)
+
+    def end_part(self, place: int) -> None:
+        """The end of a part, before the command at a place."""
+        if self.patterns:
+            self.arms.append(Arm(tuple(self.patterns), range(self.part, place), tuple(self.sure)))
+        self.patterns, self.sure = [], []
 
 
 class _UnreadError(ValueError):
@@ -88,13 +152,16 @@ class _Reader:
         self._text, self._at, self._depth = text, 0, 0
         self._counted, self._line = 0, line
         self.commands: list[Command] = []
+        self.cases: list[Case] = []
         self._words: list[Word] = []
-        self._read: list[tuple[Word, bool]] = []
-        """The words behind operators, each with whether it is a file that the command takes."""
+        self._redirected: list[Redirection] = []
         self._pieces: list[Piece] | None = None
         self._taken = ""
-        """The operator before a word."""
-        self._documents: list[tuple[str, bool, bool, int]] = []
+        """The operator before the next word, if that is no word of the command."""
+        self._documents: list[_Document] = []
+        self._open_cases: list[_OpenCase] = []
+        self._named, self._outer = "", ""
+        """The function whose body comes next, and the one around what is read."""
         self._blocks: list[Open] = []
         """The blocks that are open, in words."""
         self._pattern = False
@@ -107,6 +174,11 @@ class _Reader:
         """The block that is open at the end."""
         return self._blocks[-1] if self._blocks else None
 
+    @property
+    def _function(self) -> str:
+        """The function in which the next command stands, or whose body comes next."""
+        return self._named or (self._blocks[-1].function if self._blocks else self._outer)
+
     def read(self, end: str, what: str = "") -> None:
         """The commands up to a character, or to the end of the text.
 
@@ -116,8 +188,10 @@ class _Reader:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise _UnreadError
-        outer = self._words, self._read, self._pieces, self._taken, self._blocks, self._pattern, self._free
-        self._words, self._read, self._pieces, self._taken, self._blocks, self._pattern = [], [], None, "", [], False
+        outer = self._words, self._redirected, self._pieces, self._taken, self._blocks, self._pattern, self._free
+        functions, cases = (self._named, self._outer), self._open_cases
+        self._named, self._outer, self._open_cases = "", self._function, []
+        self._words, self._redirected, self._pieces, self._taken, self._blocks, self._pattern = [], [], None, "", [], False
         self._free = not end
         while (character := self._text[self._at : self._at + 1]) != "" and (character != end or self._is_inner()):
             self._one(character)
@@ -126,7 +200,8 @@ class _Reader:
         self._at += len(end)
         self._finish("\n")
         if end:
-            self._words, self._read, self._pieces, self._taken, self._blocks, self._pattern, self._free = outer
+            self._words, self._redirected, self._pieces, self._taken, self._blocks, self._pattern, self._free = outer
+            (self._named, self._outer), self._open_cases = functions, cases
         self._depth -= 1
 
     def _is_inner(self) -> bool:
@@ -162,7 +237,7 @@ class _Reader:
         elif character == ")":
             self._close()
         elif character in _ENDS:
-            double = self._text[self._at : self._at + 2] in ("&&", "||", ";;", "|&")
+            double = self._text[self._at : self._at + 2] in ("&&", "||", ";;", ";&", "|&")
             self._finish(character + following if double else character)
             self._at += 2 if double else 1
             if character == "\n":
@@ -214,6 +289,9 @@ class _Reader:
         if found is not None:
             self._add(Variable(found[0], plain=True))
             self._at = found.end()
+        elif rest[:1] in _DIGITS and rest:
+            self._add(Variable(rest[:1], plain=True, own=bool(self._function)))
+            self._at += 2
         elif rest == "((":
             self._at = self._find("))", self._at, "arithmetic") + 2
             self._add(None)
@@ -237,12 +315,13 @@ class _Reader:
         self._at = start
         self._skip("{", "}", Open("a variable in braces", line))
         written = self._text[start : self._at - 1]
-        found = NAME.match(written.lstrip("#"))
+        name = written.lstrip("#")
+        found = NAME.match(name) or POSITION.match(name)
         if found is not None and not written.startswith("!"):
-            operator = written.lstrip("#")[found.end() :]
-            self._add(Variable(found[0], plain=not operator.startswith(("-", ":-", "+", ":+", "=", ":=", "?", ":?"))))
-            if operator:
-                self._add(None)
+            operator = name[found.end() :]
+            is_plain = not operator.startswith((*_DEFAULTS, "+", ":+"))
+            changed = name != written or (operator != "" and not operator.startswith(_DEFAULTS))
+            self._add(Variable(found[0], is_plain, changed, found[0][0] in _DIGITS and self._function != ""))
         else:
             self._add(None)
 
@@ -265,7 +344,7 @@ class _Reader:
 
     def _nested(self, text: str) -> None:
         inner = _Reader(text, self._line_of(self._at))
-        inner._depth = self._depth
+        inner._depth, inner._outer = self._depth, self._function
         inner.read("")
         self.commands += (one._replace(alone=False) for one in inner.commands)
         self._add(None)
@@ -281,12 +360,25 @@ class _Reader:
         if isinstance(last, str) and last.endswith("="):  # a list
             self._skip("", ")", Open(_BRACKET, line))
             self._add(None)
-        elif self._pieces and self._text[self._at : self._at + 1] == ")":  # a function
+        elif (self._pieces or self._is_name()) and self._text[self._at : self._at + 1] == ")":  # a function
             self._at += 1
-            self._pieces, self._words = None, []
+            self._end_word()
+            self._named = plain((self._words or [()])[-1]) or _UNNAMED
+            self._words = []
+        elif self._is_case() and self._pieces is None:
+            self._begin_case()
         elif not (self._pattern and not self._words and self._pieces is None):
             self._finish("(")
-            self._blocks.append(Open(_BRACKET, line))
+            self._open(_BRACKET, line)
+
+    def _is_name(self) -> bool:
+        """Whether the words so far are one, which may be the name of a function."""
+        return self._pieces is None and len(self._words) == 1 and NAME.fullmatch(plain(self._words[0])) is not None
+
+    def _open(self, what: str, line: int) -> None:
+        """The begin of a block."""
+        self._blocks.append(Open(what, line, function=self._function))
+        self._named = ""
 
     def _close(self) -> None:
         """A closing parenthesis: of a pattern of `case`, or of a bracket."""
@@ -295,7 +387,8 @@ class _Reader:
         if self._is_case():
             self._begin_case()
         if self._pattern:
-            self._words, self._read, self._pattern, self._free = [], [], False, False
+            self._add_patterns()
+            self._words, self._redirected, self._pattern, self._free = [], [], False, True
             return
         self._finish(")")
         if self._blocks and self._blocks[-1].what == _BRACKET:
@@ -318,7 +411,8 @@ class _Reader:
             if found is None:
                 raise _UnreadError
             end = found[1] or found[2] or found[4]
-            self._documents.append((end, not (found[4] and not found[3]), written.endswith("-"), line))
+            is_filled = bool(found[4] and not found[3])
+            self._documents.append(_Document(end, is_filled, written.endswith("-"), line, self._function))
             self._at = found.end()
         else:
             self._taken = written
@@ -326,7 +420,6 @@ class _Reader:
     def _here_documents(self) -> None:
         """The texts behind `<<` in the line that has just ended."""
         for one in self._documents:
-            end, quoted, indented, _ = one
             body: list[str] = []
             line = self._line_of(self._at)
             while True:
@@ -334,22 +427,22 @@ class _Reader:
                     raise _UnreadError(_of_document(one))
                 stop = (self._text + "\n").find("\n", self._at)
                 found, self._at = self._text[self._at : stop], min(stop + 1, len(self._text))
-                if (found.lstrip("\t") if indented else found) == end:
+                if (found.lstrip("\t") if one.indented else found) == one.end:
                     break
                 body.append(found)
-            if quoted:
-                self.commands.append(Command((), read=(("\n".join(body),),), line=line, literal=True))
+            if one.filled:
+                self._expanded("\n".join(body), line, one.function)
             else:
-                self._expanded("\n".join(body), line)
+                self.commands.append(Command((), read=(("\n".join(body),),), line=line, literal=True, function=one.function))
         self._documents = []
 
-    def _expanded(self, text: str, line: int) -> None:
+    def _expanded(self, text: str, line: int, function: str) -> None:
         """The text behind `<<` that the shell fills, right behind the command that takes it, and the commands in it."""
         inner = _Reader(text, line)
-        inner._depth = self._depth
+        inner._depth, inner._outer = self._depth, function
         while inner._at < len(text):
             inner._piece(text[inner._at], quoted=True)
-        self.commands += (Command((), read=(tuple(inner._pieces or ()),), line=line), *inner.commands)
+        self.commands += (Command((), read=(tuple(inner._pieces or ()),), line=line, function=function), *inner.commands)
 
     def _add(self, piece: Piece) -> None:
         self._pieces = [] if self._pieces is None else self._pieces
@@ -360,9 +453,11 @@ class _Reader:
         if self._pieces is not None:
             word = _merged(self._pieces)
             if self._taken:
-                self._read.append((word, self._taken == "<"))
+                self._redirected.append(Redirection(self._taken, word))
             else:
                 self._words.append(word)
+            if len(self._words) == 2 and plain(self._words[0]) == "function":
+                self._named = plain(self._words[1]) or _UNNAMED
             self._taken = ""
         self._pieces = None
 
@@ -371,12 +466,15 @@ class _Reader:
         self._end_word()
         words, given = list(self._words), list[tuple[str, Word]]()
         if self._pattern and not (words and plain(words[0]) == "esac"):
-            self._words, self._read = [], []
+            self._add_patterns()
+            self._words, self._redirected = [], []
             return
         if self._is_case():
             self._begin_case()
             words = []
         last = False
+        if words and plain(words[0]) == "function":
+            words = words[2:]
         while words and (plain(words[0]) in _LEADING or assigned(words[0]) is not None):
             first = words.pop(0)
             found, name = assigned(first), plain(first)
@@ -386,33 +484,65 @@ class _Reader:
                 _drop_options(words)
             last = last or (name == "exec" and bool(words))
             self._turn(name)
-        if words and plain(words[0]) == "function" and plain(words[-1]) == "{":
-            self._turn("{")
-            words = []
-        if words or given or self._read:
-            alone = self._free and not self._blocks and self._depth == 1 and end in ("\n", ";", "&&", "||")
+        if words or given or self._redirected:
+            alone = self._is_alone() and end in ("\n", ";", "&&", "||")
             line, ends = self._line_of(self._at), last or bool(words and plain(words[0]) in ("exit", "return"))
-            read, files = (word for word, _ in self._read), (word for word, is_file in self._read if is_file)
-            self.commands.append(
-                Command(tuple(words), tuple(given), tuple(read), end == "||", line, alone, ends, files=tuple(files))
-            )
+            read = tuple(one.place for one in self._redirected)
+            command = Command(tuple(words), tuple(given), read, end == "||", line, alone, ends)
+            piped = end in ("|", "|&")
+            self.commands.append(command._replace(redirected=tuple(self._redirected), piped=piped, function=self._function))
+            if self._free and self._is_in_case() and end in ("\n", ";", *_ENDS_OF_PARTS):
+                self._open_cases[-1].sure.append(self.commands[-1])
         if self._words or end != "\n":
-            self._free = end in ("\n", ";", ";;")
-        self._pattern = self._pattern or (end == ";;" and self.unended is not None and self._blocks[-1].what == _CASE)
-        self._words, self._read = [], []
+            self._free = end in ("\n", ";", *_ENDS_OF_PARTS)
+        if end in _ENDS_OF_PARTS and self._is_in_case():
+            self._end_part()
+            self._pattern = True
+        self._words, self._redirected = [], []
+
+    def _is_alone(self) -> bool:
+        """Whether nothing decides about a command that begins here."""
+        return self._free and not self._blocks and self._depth == 1
 
     def _begin_case(self) -> None:
-        self._blocks.append(Open(_CASE, self._line_of(self._at)))
+        """The begin of a block of `case`, maybe with the first patterns behind it."""
+        line, place = self._line_of(self._at), next((at for at, one in enumerate(self._words) if plain(one) == "case"), 0)
+        word, patterns = self._words[place + 1], self._words[place + 3 :]
+        start = len(self.commands)
+        self._open_cases.append(_OpenCase(word, line, self._is_alone(), start, patterns, start))
+        self._open(_CASE, line)
         self._words, self._pattern = [], True
+
+    def _add_patterns(self) -> None:
+        """Patterns of a part of `case`, whose commands come next."""
+        if self._open_cases:
+            self._open_cases[-1].patterns += self._words
+            self._open_cases[-1].part = len(self.commands)
+
+    def _is_in_case(self) -> bool:
+        """Whether no block is open in the part of `case` that is read."""
+        return bool(self._blocks and self._open_cases) and self._blocks[-1].what == _CASE
+
+    def _end_part(self) -> None:
+        if self._open_cases:
+            self._open_cases[-1].end_part(len(self.commands))
+
+    def _end_case(self) -> None:
+        self._end_part()
+        if self._open_cases:
+            one = self._open_cases.pop()
+            self.cases.append(Case(one.word, one.line, one.alone, tuple(one.arms), range(one.start, len(self.commands))))
 
     def _turn(self, word: str) -> None:
         """A word that begins or ends a block."""
         if word in _BLOCKS:
-            self._blocks.append(Open(f"a block of {word}", self._line_of(self._at)))
+            self._open(f"a block of {word}", self._line_of(self._at))
         opener = next((one for one, end in _BLOCKS.items() if end == word), None)
         if opener is not None and self._blocks and self._blocks[-1].what == f"a block of {opener}":
             self._blocks.pop()
             self._pattern = False
+            if word == "esac":
+                self._end_case()
 
     def _find(self, text: str, start: int, what: str, *, escapes: bool = False) -> int:
         found = start
@@ -427,9 +557,8 @@ class _Reader:
         raise _UnreadError(Open(what, line))
 
 
-def _of_document(document: tuple[str, bool, bool, int]) -> Open:
-    end, _, _, line = document
-    return Open(f"a text for a command up to {end}", line, end)
+def _of_document(document: _Document) -> Open:
+    return Open(f"a text for a command up to {document.end}", document.line, document.end)
 
 
 def _drop_options(words: list[Word]) -> None:

@@ -5,23 +5,52 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, TypeAlias
 
-NAME = re.compile(r"[A-Za-z_]\w*")
+NAME, POSITION = re.compile(r"[A-Za-z_]\w*"), re.compile(r"[1-9]\d*")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=")
 
 
 class Variable(NamedTuple):
-    """A variable in a word.
+    """A variable in a word, or an argument by its number.
 
     :param plain: whether the script takes its value as it is, without another one for a variable that nobody sets.
+    :param changed: whether an operator makes another text of its value.
+    :param own: whether it is an argument of the function in which it stands.
     """
 
     name: str
     plain: bool
+    changed: bool = False
+    own: bool = False
+
+    @property
+    def is_argument(self) -> bool:
+        """Whether it is an argument, which the caller gives."""
+        return POSITION.fullmatch(self.name) is not None
 
 
 Piece: TypeAlias = "str | Variable | None"
 """A part of a word; `None` for one that only the run knows."""
 Word: TypeAlias = tuple[Piece, ...]
+
+
+class Redirection(NamedTuple):
+    """What a command reads or writes besides.
+
+    :param operator: the characters before the place, such as `>>`.
+    """
+
+    operator: str
+    place: Word
+
+    @property
+    def empties(self) -> bool:
+        """Whether the shell empties a file before the command begins."""
+        return self.operator in (">", ">|", "&>") or (self.operator == ">&" and not plain(self.place).isdigit())
+
+    @property
+    def writes(self) -> bool:
+        """Whether the command writes into a file."""
+        return self.empties or self.operator in (">>", "&>>")
 
 
 class Command(NamedTuple):
@@ -35,7 +64,9 @@ class Command(NamedTuple):
     :param alone: whether it runs wherever the script comes to it: it is in no block, and no other command decides about it.
     :param last: whether the script, or a function of it, ends with it.
     :param literal: whether it is a text behind `<<` that the shell leaves as it is.
-    :param files: among what it takes besides, the files behind `<`.
+    :param redirected: the places among what it takes, with how it takes them.
+    :param piped: whether the next command reads its output.
+    :param function: the function in which it stands; empty outside of all.
     """
 
     words: tuple[Word, ...]
@@ -46,7 +77,9 @@ class Command(NamedTuple):
     alone: bool = False
     last: bool = False
     literal: bool = False
-    files: tuple[Word, ...] = ()
+    redirected: tuple[Redirection, ...] = ()
+    piped: bool = False
+    function: str = ""
 
     @property
     def name(self) -> str:
@@ -54,9 +87,42 @@ class Command(NamedTuple):
         return plain(self.words[0]).rpartition("/")[2] if self.words else ""
 
     @property
+    def files(self) -> tuple[Word, ...]:
+        """The files behind `<`."""
+        return tuple(one.place for one in self.redirected if one.operator == "<")
+
+    @property
     def arguments(self) -> tuple[Word, ...]:
         """The words behind its name."""
         return self.words[1:]
+
+
+class Arm(NamedTuple):
+    """A part of `case`.
+
+    :param patterns: the texts for which it is.
+    :param commands: the places of its commands among those of the script.
+    :param sure: the commands that run wherever the script comes to it.
+    """
+
+    patterns: tuple[Word, ...]
+    commands: range
+    sure: tuple[Command, ...]
+
+
+class Case(NamedTuple):
+    """A block of `case`.
+
+    :param line: the line in which it begins.
+    :param alone: whether it runs wherever the script comes to it.
+    :param commands: the places of its commands among those of the script.
+    """
+
+    word: Word
+    line: int
+    alone: bool
+    arms: tuple[Arm, ...]
+    commands: range
 
 
 def plain(word: Word) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from hyperpod_constructs.analysis.shell import commands_of, variables_read
+from hyperpod_constructs.analysis.shell import NO_FILES, called, commands_of, run_of, variables_read
+from hyperpod_constructs.analysis.shell_reader import read_script
 from hyperpod_constructs.analysis.shell_words import plain
+from hyperpod_constructs.templates.values import shown
 from tests.work import calls
 
 
@@ -25,3 +27,97 @@ def test_a_script_that_is_not_understood_has_no_commands(text: str) -> None:
 @pytest.mark.parametrize("text", ['"a$b ', "cat <<A\n$(cat <<A\n", "x=$((", "$(", "${", "`", "#\n", ";", "a\\\n", "<<a "])
 def test_no_script_takes_long(text: str) -> None:
     assert calls(lambda: commands_of(text * (60_000 // len(text)))) < 2_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ('echo "$1" "${2}"', ["a", "b"]),
+        ("echo '$1' $0 ${10}", ["$1", "${?}", "${?}"]),
+        ('echo "${1:-x}" "${1:?no}" "${1%%b}" "${#1}" "${1:+x}"', ["a", "a", "${?}", "${?}", "${?}"]),
+        ('A="$1"\necho "$A"', ["a"]),
+        ('A="$1"\nshift\necho "$A" "$1"', ["a", "${?}"]),
+        ('while true; do A="$1"; shift; done\necho "$A"', ["${?}"]),
+        ('set -- c "$@"\necho "$1"', ["${?}"]),
+        ('set -euo pipefail\necho "$1"', ["a"]),
+        ('f() { echo "$1"; }', ["${?}"]),
+        ('f () { shift; }\necho "$1"', ["a"]),
+        ('function f { echo "$1"; }', ["${?}"]),
+        ('f() {\n  cat <<END\n$1\nEND\n}\necho "$1"', ["a"]),
+    ],
+)
+def test_arguments_of_a_script_are_known_outside_of_functions(text: str, values: list[str]) -> None:
+    run = run_of((text,), {"1": "a", "2": "b"}, {}, NO_FILES)
+    assert run is not None
+    (*_, last) = [one for one in run.commands if one.name == "echo"]
+    assert [shown(run.value(word)) for word in last.arguments] == values
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('f() { mount "$1" /x; }\nf a\nf b', [["a", "/x"], ["b", "/x"]]),
+        ('f() { local a="$1"; mount "$a/b"; }\nf a', [["a/b"]]),
+        ('g() { mount "$2$1"; }\nf() { g "$2" "$1"; }\nf a b', [["ab"]]),
+        ('f() { mount "$2"; }\nf a', [[""]]),
+        ('f() { mount "$2"; }\nf "$@" a', [[None]]),
+        ('f() { shift; mount "$1"; }\nf a b', [[None]]),
+        ('f() { mount "$1"; }\ntry f a', [[None]]),
+        ('f() { f "$1$1"; mount "$1"; }\nf a', [["aaaa"], ["aa"], ["a"]]),
+    ],
+)
+def test_a_call_of_an_own_function_gives_it_its_arguments(text: str, words: list[list[str | None]]) -> None:
+    run = run_of((text,), {}, {}, NO_FILES)
+    assert run is not None
+    found = [one for one in called(run.commands) if one.name == "mount"]
+    known = [[None if shown(run.value(word)) == "${?}" else run.value(word) for word in one.arguments] for one in found]
+    assert known == words
+
+
+def test_places_are_read_emptied_or_written_behind_their_end() -> None:
+    (found,) = commands_of("a < b > c >> d 2>&1 2> e &> f <<< g") or ()
+    assert [(one.operator, plain(one.place), one.empties, one.writes) for one in found.redirected] == [
+        ("<", "b", False, False),
+        (">", "c", True, True),
+        (">>", "d", False, True),
+        (">&", "1", False, False),
+        (">", "e", True, True),
+        ("&>", "f", True, True),
+        ("<<<", "g", False, False),
+    ]
+
+
+CASE = """case "$1" in
+  a | b) one; two || exit 1 ;;
+  (c) if three; then exit 1; fi
+    ;;
+  d) ;&
+  *) exit 2
+esac
+case x in y) four;; esac
+five
+"""
+
+
+def test_blocks_of_case_are_read_with_their_parts() -> None:
+    found = read_script(CASE)
+    names = [one.name for one in found.commands or ()]
+    assert names == ["one", "two", "exit", "three", "exit", "exit", "four", "five"]
+    assert [
+        ([plain(word) for word in arm.patterns], [names[place] for place in arm.commands], [one.name for one in arm.sure])
+        for case in found.cases
+        for arm in case.arms
+    ] == [
+        (["a", "b"], ["one", "two", "exit"], ["one"]),
+        (["c"], ["three", "exit"], []),
+        (["d"], [], []),
+        (["*"], ["exit"], ["exit"]),
+        (["y"], ["four"], ["four"]),
+    ]
+    assert [(one.alone, one.line) for one in found.cases] == [(True, 1), (True, 8)]
+    assert found.unended is None
+
+
+def test_calls_of_functions_take_not_long() -> None:
+    text = "f() { " + 'f "' + "$1" * 500 + '"; ' * 50 + "}\nf " + "a" * 1000
+    assert calls(lambda: called(commands_of(text) or ())) < 2_000_000

@@ -44,7 +44,7 @@ _PAGES = "paginate"
 """The method of what gives an operation page by page."""
 _FRESH = ("aws_request_id",)
 """Attributes that have another value in each call."""
-_LARGEST = 1 << 62
+_LARGEST, _MOST_WORDS = 1 << 62, 4
 
 
 def evaluated(way: Way, node: ast.expr, scope: Scope) -> Thing:
@@ -167,7 +167,16 @@ def _subscript(way: Way, node: ast.Subscript, scope: Scope) -> Thing:
         way.fail(node, f"there is no {key}", "KeyError")
     if of is None and isinstance(node.ctx, ast.Load):
         way.fail(node, "None has no items", "TypeError")
-    return item(way, of, key)
+    return _any_item(way, node, of) if isinstance(of, Object) and key is UNKNOWN else item(way, of, key)
+
+
+def _any_item(way: Way, node: ast.Subscript, of: Object) -> Thing:
+    """An item whose key nobody knows: in a program, one way for each of a few words."""
+    is_program = way.around.arguments is not None and not of.is_open and all(isinstance(one, str) for one in of.items.values())
+    words = list(dict.fromkeys(of.items.values())) if is_program else []
+    if not 1 < len(words) <= _MOST_WORDS:
+        return UNKNOWN
+    return next((one for one in words[:-1] if way.side(node)), words[-1])
 
 
 def _slice(way: Way, of: Thing, node: ast.Slice, scope: Scope) -> Thing:

@@ -56,7 +56,7 @@ def _is_like(one: str, other: str) -> bool:
 
 def _read(commands: tuple[Command, ...]) -> list[str]:
     """The variables that commands take as they are."""
-    named = dict.fromkeys(one.name for one in variables_read(commands) if one.plain)
+    named = dict.fromkeys(one.name for one in variables_read(commands) if one.plain and not one.is_argument)
     tested = {one.name for one in variables_read(commands) if not one.plain}
     return [one for one in named if one not in tested and not is_mark(one)]
 
