@@ -95,13 +95,13 @@ class Script(NamedTuple):
     @property
     def run(self) -> Run | None:
         """What it runs, with the arguments that all give who start it; `None` if it is not understood. Computed once."""
-        key = (Script, self.resource, self.path)
+        key = (Script, self.resource, self.path, repr(self.starts))
         return self.resource.template.model.cached(key, lambda: self._run(_agreed(self.starts)))
 
     @property
     def runs(self) -> tuple[Run, ...]:
         """What it runs for each list of arguments; nothing if it is not understood. Computed once."""
-        key = (Script, "runs", self.resource, self.path)
+        key = (Script, "runs", self.resource, self.path, repr(self.starts))
         return self.resource.template.model.cached(key, lambda: tuple(self._each()))
 
     def _each(self) -> Iterator[Run]:

@@ -48,7 +48,7 @@ run("bash", "mount.sh", given["fsx_dns_name"], given["fsx_mountname"], "/fsx")
 if own_group() == given["controller_group"]:
     run("bash", "accounting.sh")
 """
-MOUNT = '#!/bin/bash\nset -euo pipefail\nmount -t lustre "$1@tcp:/$2" "$3"\n'
+MOUNT = '#!/bin/bash\nset -euo pipefail\nmkdir -p "$3"\nmount -t lustre "$1@tcp:/$2" "$3"\n'
 ACCOUNTING = """#!/bin/bash
 set -euo pipefail
 SECRET=$(aws secretsmanager get-secret-value --secret-id ${Secret} --query SecretString --output text)
@@ -88,8 +88,13 @@ def role() -> dict[str, Any]:
     return {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {"Statement": trust}}}
 
 
-def made(files: dict[str, str | None] | None = None, roles: tuple[str, str] = ("Head", "Gpu"), **routes: Any) -> Model:
-    """A cluster of two groups with these changes of its files, in a network with these routes."""
+def made(
+    files: dict[str, str | None] | None = None,
+    roles: tuple[str, str] = ("Head", "Gpu"),
+    more: dict[str, Any] | None = None,
+    **routes: Any,
+) -> Model:
+    """A cluster of two groups with these changes of its files, in a network with these routes, beside more resources."""
     found = {name: text for name, text in {**FILES, **(files or {})}.items() if text is not None}
     texts = {name: {"Fn::Sub": text} if "${" in text else text for name, text in found.items()}
     code = {"Runtime": "python3.13", "Handler": "index.handler", "Code": {"ZipFile": UPLOADER}}
@@ -111,6 +116,7 @@ def made(files: dict[str, str | None] | None = None, roles: tuple[str, str] = ("
         "Secret": {"Type": "AWS::SecretsManager::Secret", "Properties": generated},
         "Cluster": {"Type": "AWS::SageMaker::Cluster", "Properties": {"InstanceGroups": groups, **routes}},
         **{name: role() for name in dict.fromkeys(roles)},
+        **(more or {}),
     }
     return model_of(json.dumps({"Resources": resources}))
 
@@ -317,3 +323,250 @@ def test_a_flag_takes_no_word() -> None:
     files: dict[str, str | None] = {**dict.fromkeys(FILES), **changed}
     assert "store_true" in WITH_FLAG
     assert texts_with_mistakes(made(files)) == {}
+
+
+PERSISTENT = {"FileSystemType": "LUSTRE", "LustreConfiguration": {"DeploymentType": "PERSISTENT_2"}}
+FSTAB = """#!/bin/bash
+mkdir -p /data /homes
+add() { grep -qF " $2 " /etc/fstab || echo "$1 $2 $3 $4 0 0" >> /etc/fstab; }
+add "$1@tcp:/$2" /data lustre defaults,_netdev
+add "$3:/fsx/" /homes nfs nfsvers=4.2
+mount -a
+"""
+WITH_HOMES = SET_UP.replace('given["fsx_mountname"], "/fsx"', 'given["fsx_mountname"], given["homes"]')
+HOMES = PARAMETERS.replace('"fsx_dns_name"', '"homes": "${Homes.DNSName}", "fsx_dns_name"')
+OTHER = 'run("bash", "mount.sh", "fs-0.fsx.us-west-2.amazonaws.com", "abc", given["homes"])'
+TWICE = WITH_HOMES.replace('run("bash", "mount.sh"', f'{OTHER}\nrun("bash", "mount.sh"')
+FIRST_NAME = HOMES.replace("${Lustre.LustreMountName}", "fsx")
+SCRATCH = {"FileSystemType": "LUSTRE", "LustreConfiguration": {"DeploymentType": "SCRATCH_1"}}
+
+
+def said(files: dict[str, str | None], **more: Any) -> list[str]:
+    """The mistakes of a cluster with these changes of its files."""
+    return [one.slip.message for several in texts_with_mistakes(made(files, more=more)).values() for one in several]
+
+
+def mounted(script: str, files: dict[str, str | None] | None = None, system: Any = PERSISTENT) -> list[str]:
+    """The mistakes of a cluster that mounts by a script."""
+    named = {"set_up.py": WITH_HOMES, "provisioning_parameters.json": HOMES, "mount.sh": script}
+    lustre = {"Type": "AWS::FSx::FileSystem", "Properties": system}
+    return said({**named, **(files or {})}, Lustre=lustre, Homes={**lustre, "Properties": {"FileSystemType": "OPENZFS"}})
+
+
+LINE = 'add "$1@tcp:/$2" /data'
+MADE = "mkdir -p /data /homes"
+WITHOUT = FSTAB.replace(MADE, "mkdir -p /data")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("", "", None),
+        ("@tcp:/", ":/", "mounts ${Lustre.DNSName}:/${Lustre.LustreMountName} in line 4, without @tcp behind its host"),
+        ("@tcp:/", "@tcp:", "in line 4, without a slash before its mount name"),
+        ("@tcp:/", "@tcp0:/", None),
+        (LINE, LINE.replace("$2", "$2/shared"), None),
+        (LINE, LINE.replace("$2", "fsx"), "in line 4, but the service makes the mount name of Lustre"),
+        (LINE, LINE.replace("$2", "$NAME"), "takes the variable NAME"),
+        (LINE, LINE.replace("$2", "$(cat name)"), None),
+        (LINE, LINE.replace("$1", "$2").replace("/$2", "/$1"), "whose host is the mount name of Lustre"),
+        (LINE, LINE.replace("/$2", "/$1"), "whose mount name is DNSName of Lustre"),
+        (LINE, LINE.replace("$1@tcp", "$HOST"), None),
+        (LINE, LINE.replace("$1@tcp", "${1%%.*}"), None),
+        ("lustre defaults", "nfs defaults", "by the type nfs, and Lustre is LUSTRE"),
+        ("nfs nfsvers", "lustre nfsvers", "mounts ${Homes.DNSName}:/fsx/ in line 5, by the type lustre, and Homes is OPENZFS"),
+        ("nfs nfsvers", "nfs4 nfsvers", None),
+        (":/fsx/", ":/home/", "mounts ${Homes.DNSName}:/home/ in line 5, and its volumes are in /fsx"),
+        (":/fsx/", ":/fsx/homes/ada", None),
+        (":/fsx/", ":/", None),
+        (":/fsx/", ":/$FOLDER", "takes the variable FOLDER"),
+        (MADE, "mkdir -p /data", "at /homes, a folder that nobody makes"),
+        (MADE, "mkdir -p /data /homes/ada", None),
+        (MADE, 'for one in /data /homes; do mkdir -p "$one"; done', None),
+        (MADE, "install -d /data /homes", None),
+        (MADE, 'retry() { shift; "$@"; }\nretry 3 mkdir /data /homes', None),
+        (MADE, "mkdir -p /data && tar xf homes.tar -C /", None),
+        ("nfsvers=4.2", "nfsvers=4.2,x-mount.mkdir", None),
+        (f"{MADE}\n", "", "at /data, a folder that nobody makes"),
+        ("/homes nfs", "/home nfs", None),
+        ("/homes nfs", "/mnt nfs", None),
+        ("/homes nfs", "/mnt/homes nfs", "at /mnt/homes, a folder that nobody makes"),
+    ],
+)
+def test_mounts_are_what_file_systems_take(old: str, new: str, message: str | None) -> None:
+    assert old in FSTAB
+    found = mounted(FSTAB.replace(old, new) if old else FSTAB)
+    assert [message in one for one in found] == [True] if message else found == []
+
+
+@pytest.mark.parametrize(
+    ("line", "is_right"),
+    [
+        ('mount -t lustre -o relatime,flock "$1@tcp:/$2" /data', True),
+        ('mount -t lustre -o relatime,flock "$1:/$2" /data', False),
+        ('mount --types=lustre "$1:/$2" /data -o flock', False),
+        ('sudo mount.lustre "$1:/$2" /data', False),
+        ('mount "$1:/$2" /data', True),
+        ('SOURCE="$1:/$2"\nmount -t lustre "$SOURCE" /data', False),
+        ('printf "%s %s lustre defaults 0 0\\n" "$1:/$2" /data >> /etc/fstab', False),
+        ('printf "%s %s lustre defaults 0 0\\n" "$1@tcp:/$2" /data >> /etc/fstab', True),
+        ('echo "$1:/$2 /data lustre defaults 0 0" | sudo tee -a /etc/fstab', False),
+        ('echo "$1:/$2 /data lustre defaults 0 0" | sudo tee -a /etc/notes', True),
+        ('echo "# $1:/$2 /data lustre defaults 0 0" >> /etc/fstab', True),
+        ("cat >> /etc/fstab <<END\n$1:/$2 /data lustre defaults 0 0\nEND", False),
+        ("cat >> /etc/fstab <<END\n$1@tcp:/$2 /data lustre defaults 0 0\nEND", True),
+        ('tee -a /etc/fstab <<< "$1:/$2 /data lustre defaults 0 0"', False),
+        ("mount -t lustre fs-01.fsx.us-west-2.amazonaws.com:/abc /data", False),
+        ("mount -t lustre fs-01.fsx.us-west-2.amazonaws.com@tcp:/abc /data", True),
+        ("mount -t lustre $(cat host):/abc /data", True),
+        ("mount -t efs fs-01:/ /data", True),
+    ],
+)
+def test_mounts_are_found_however_a_script_asks_for_them(line: str, is_right: bool) -> None:
+    found = mounted(f"#!/bin/bash\nmkdir -p /data\n{line}\n")
+    assert ["without @tcp behind its host" in one for one in found] == [True] * (not is_right)
+
+
+@pytest.mark.parametrize(
+    ("files", "system", "message"),
+    [
+        ({"provisioning_parameters.json": FIRST_NAME}, PERSISTENT, "but the service makes the mount name of Lustre"),
+        ({"provisioning_parameters.json": FIRST_NAME}, SCRATCH, None),
+        ({"set_up.py": TWICE}, PERSISTENT, None),
+        ({"set_up.py": TWICE, "provisioning_parameters.json": FIRST_NAME}, PERSISTENT, "but the service makes the mount name"),
+        ({"paths.sh": "#!/bin/bash\nmkdir -p /data\n"}, PERSISTENT, None),
+        ({"mount.sh": WITHOUT, "paths.sh": "#!/bin/bash\nmkdir -p /homes/ada\n"}, PERSISTENT, None),
+        ({"mount.sh": WITHOUT, "paths.sh": '#!/bin/bash\nmkdir -p "$PLACE"\n'}, PERSISTENT, None),
+        ({"mount.sh": WITHOUT, "paths.py": "import os\nos.makedirs(place)\n"}, PERSISTENT, None),
+        ({"mount.sh": WITHOUT, "users.txt": "ada,/homes/ada\n"}, PERSISTENT, "at /homes, a folder that nobody makes"),
+        ({"mount.sh": WITHOUT, "log.sh": "#!/bin/bash\nmkdir /var/a\n"}, PERSISTENT, "at /homes, a folder that nobody makes"),
+    ],
+)
+def test_mounts_are_judged_for_each_who_starts_the_script(files: dict[str, str | None], system: Any, message: str | None) -> None:
+    found = mounted(FSTAB, files, system)
+    assert [message in one for one in found] == [True] if message else found == []
+
+
+START_KIND = """#!/bin/bash
+set -euo pipefail
+case "$1" in
+  controller) systemctl enable --now slurmctld ;;
+  compute | login) systemctl enable --now slurmd ;;
+esac
+"""
+WORKER = START_KIND.replace("compute |", "worker |")
+REFUSING = START_KIND.replace("esac", "  *) echo unknown; exit 2 ;;\nesac")
+REFUSING_COMPUTE = REFUSING.replace("compute |", "worker |")
+KINDS = """
+import json
+import subprocess
+
+with open("provisioning_parameters.json") as file:
+    given = json.load(file)
+kinds = {given["controller_group"]: "controller", "login": "login", "gpu": "compute"}
+subprocess.run(["bash", "kind.sh", kinds[own_group()]], check=True)
+"""
+ONE_BY_ONE = KINDS.replace("kinds[own_group()]", '"controller"') + "".join(
+    f'if own_group() == "{kind}":\n    subprocess.run(["bash", "kind.sh", "{kind}"])\n' for kind in ("login", "compute")
+)
+
+
+@pytest.mark.parametrize("program", [KINDS, ONE_BY_ONE])
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        (START_KIND, None),
+        (REFUSING, None),
+        (WORKER, "does nothing when it is started with compute: the block from line 3 on"),
+        (WORKER.replace('case "$1"', 'KIND="$1"\ncase "$KIND"'), "the block from line 4 on"),
+        (WORKER + "systemctl enable munge\n", None),
+        (WORKER.replace("worker", "work*"), None),
+        (WORKER.replace("worker", "comp*"), None),
+        (WORKER.replace("worker", "[a-z]*"), None),
+        (WORKER.replace("worker", "$KIND").replace("case", "source /etc/kind\ncase"), None),
+        (START_KIND.replace("compute | login", "login"), None),
+        (START_KIND.replace("compute | login", "login | help"), None),
+        (REFUSING_COMPUTE, "is started with compute, and fails for all but controller, worker, login"),
+        (REFUSING_COMPUTE.replace("exit 2", "exit 0"), None),
+        (REFUSING_COMPUTE.replace("exit 2", "test -f /x || exit 2"), None),
+        (REFUSING_COMPUTE.replace("exit 2", "if test -f /x; then exit 2; fi"), None),
+        (REFUSING_COMPUTE.replace("*)", "compute | *)"), None),
+        (REFUSING_COMPUTE.replace("pipefail\n", "pipefail\nshift\n"), None),
+        (REFUSING_COMPUTE.replace("case", "test -f /x && case"), None),
+    ],
+)
+def test_a_script_has_a_part_for_each_word_with_which_it_is_started(program: str, script: str, message: str | None) -> None:
+    found = said({"set_up.py": program, "mount.sh": None, "accounting.sh": None, "kind.sh": script})
+    assert [message in one for one in found] == [True] if message else found == []
+
+
+def test_a_word_that_only_the_run_knows_may_be_any() -> None:
+    program = ONE_BY_ONE + 'subprocess.run(["bash", "kind.sh", other()])\n'
+    assert said({"set_up.py": program, "mount.sh": None, "accounting.sh": None, "kind.sh": WORKER}) == []
+
+
+UNIT = "/etc/systemd/system/slurmd.service"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_right"),
+    [
+        (f"envsubst < {UNIT} > {UNIT}", False),
+        (f"envsubst < {UNIT} > slurmd.service && mv slurmd.service {UNIT}", True),
+        (f"UNIT={UNIT}\nsed s/a/b/ $UNIT > $UNIT", False),
+        (f"UNIT={UNIT}\nsed -i s/a/b/ $UNIT > /dev/null", True),
+        ("FILE=$(mktemp)\nsort $FILE > $FILE", False),
+        ("FILE=$(mktemp)\nsort $FILE > $FILE.sorted", True),
+        ("sort names.txt >> names.txt", True),
+        ("sort names.txt -o names.txt", True),
+        ("cat names.txt | sort | tee names.txt", False),
+        ("cat names.txt | sort | tee -a names.txt", True),
+        ("cat names.txt | sort && cat > names.txt <<< x", True),
+        ("grep names.txt > names.txt", True),
+        ("echo names.txt > names.txt", True),
+        ("read -r one < /dev/tty > /dev/tty", True),
+        ("sort names.txt 2> names.txt", False),
+    ],
+)
+def test_a_command_does_not_empty_what_it_reads(line: str, is_right: bool) -> None:
+    found = said({"mount.sh": f"{MOUNT}{line}\n"})
+    assert ["the shell empties it before" in one for one in found] == [True] * (not is_right)
+
+
+APPENDED = "cat >> /opt/slurm/etc/slurm.conf <<EOF"
+ANEW = "cat > /opt/slurm/etc/slurm.conf <<EOF"
+
+
+@pytest.mark.parametrize(
+    ("new", "is_right"),
+    [
+        (ANEW, False),
+        ("ETC=/opt/slurm/etc\ncat > $ETC/slurm.conf <<EOF", False),
+        (f"{ANEW}\nClusterName=a", True),
+        (f"OLD=$(cat old)\n{ANEW}\n$OLD", True),
+        (f"{ANEW}\ninclude base.conf", True),
+        ("cat > /tmp/slurm.conf <<EOF", True),
+        (f"echo SlurmctldPort=6817 > /opt/slurm/etc/slurm.conf\n{APPENDED}", True),
+        (f"cat /old >> /opt/slurm/etc/slurm.conf\n{APPENDED}", True),
+    ],
+)
+def test_the_configuration_of_the_service_is_not_overwritten(new: str, is_right: bool) -> None:
+    assert APPENDED in ACCOUNTING
+    found = said({"accounting.sh": ACCOUNTING.replace(APPENDED, new)})
+    assert ["slurm.conf anew, without the controller" in one for one in found] == [True] * (not is_right)
+
+
+@pytest.mark.parametrize(
+    ("region", "is_right"),
+    [
+        ("us-west-2", True),
+        ("local", True),
+        ("${AWS::Region}", True),
+        ("$(cat region)", True),
+        ("/slurm", False),
+        ("${Secret}", False),
+    ],
+)
+def test_a_region_is_no_other_text(region: str, is_right: bool) -> None:
+    found = said({"mount.sh": f"{MOUNT}aws ssm get-parameter --region {region} --name /slurm/a\n"})
+    assert ["gives aws ssm get-parameter the region" in one for one in found] == [True] * (not is_right)

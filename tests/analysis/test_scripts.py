@@ -259,3 +259,18 @@ def test_only_the_script_that_a_group_starts_surely_runs() -> None:
     resources = _resources("group", "#!/bin/bash\nreboot\n")
     resources["One"]["Properties"]["Key"] = "a/stop.sh"  # type: ignore[index]
     assert _said(model_of(json.dumps({"Resources": resources}))) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("mount -t lustre fs-01.fsx.us-west-2.amazonaws.com:/abc /mnt", "without @tcp behind its host"),
+        ("mount -t lustre fs-01.fsx.us-west-2.amazonaws.com@tcp:/abc /mnt", None),
+        ("sort a > a", "reads a in line 2 and writes into it"),
+        ("sort a > b", None),
+    ],
+)
+def test_what_scripts_mount_and_write(kind: str, script: str, message: str | None) -> None:
+    said = _said(_model(kind, script))
+    assert [message in one for one in said] == [True] if message else said == []

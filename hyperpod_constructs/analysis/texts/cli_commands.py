@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from hyperpod_constructs.analysis.answered_values import answered
 from hyperpod_constructs.analysis.build_commands import build_of
 from hyperpod_constructs.analysis.cli_calls import Line, lines_in
 from hyperpod_constructs.analysis.schema.violation import listed, nearest
 from hyperpod_constructs.analysis.scripts import Script
+from hyperpod_constructs.analysis.shell import Run
 from hyperpod_constructs.analysis.shell_words import Command
 from hyperpod_constructs.analysis.texts.machine_scripts import of_scripts
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
@@ -21,11 +23,15 @@ from hyperpod_constructs.facts.sdk_calls import by_client, clients
 from hyperpod_constructs.facts.sdk_shapes import parameters_of
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import UNKNOWN, Reference, shown
 
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WRITTEN = re.compile(r"[a-z][a-z0-9-]*")
 _OTHERS, _WITH_MORE = ("help", "wait"), ("ec2", "emr")
 """Commands of all services, and services with many commands or options of the CLI's own."""
+_REGION = re.compile(r"[a-z0-9-]*")
+_AWS, _WITH_ANY_VALUE = "AWS::", ("AWS::CloudFormation::CustomResource", "AWS::CloudFormation::Stack", "AWS::SSM::Parameter")
+"""Types of resources that have any attribute or value."""
 _LIKE = 0.8
 """How alike a command or an option is at least that was meant."""
 _FURTHER = ("cli", "configservice", "configure", "ddb", "deploy", "history", "login", "logout", "opsworkscm", "s3", "s3api", "sso")
@@ -34,14 +40,29 @@ _FURTHER = ("cli", "configservice", "configure", "ddb", "deploy", "history", "lo
 
 def build(project: Resource) -> Slips:
     """The first command of a build that the CLI does not know."""
-    found = build_of(project)
-    for slip in list(_slips(() if found is None else found.commands))[:1]:
+    for slip in list(_of_run(build_of(project)))[:1]:
         yield slip.below("Source", "BuildSpec")
 
 
 def of_script(script: Script) -> Slips:
     """The same of a script elsewhere."""
-    return list(_slips(() if script.run is None else script.run.commands))[:1]
+    return list(_of_run(script.run))[:1]
+
+
+def _of_run(run: Run | None) -> Iterator[Slip]:
+    if run is not None:
+        yield from _slips(run.commands)
+        yield from (slip for line in lines_in(run.commands, "aws") for slip in _of_region(line, run))
+
+
+def _of_region(line: Line, run: Run) -> Iterator[Slip]:
+    """Another text in the place of a region, such as an argument that is in the place of another one."""
+    word = line.options.get("region")
+    value = answered(run.value(word)) if isinstance(word, tuple) else UNKNOWN
+    is_other = isinstance(value, Reference) and value.resource.type.startswith(_AWS) and value.resource.type not in _WITH_ANY_VALUE
+    if is_other or (isinstance(value, str) and not _REGION.fullmatch(value)):
+        service = " ".join(filter(None, (line.word(0), line.word(1))))
+        yield _slip(f"the script gives aws {service} the region {shown(value)}", "a region such as us-west-2")
 
 
 def _slips(commands: tuple[Command, ...]) -> Iterator[Slip]:

@@ -18,8 +18,12 @@ from hyperpod_constructs.analysis.scripts import Script, scripts_for
 from hyperpod_constructs.analysis.shell import Run
 from hyperpod_constructs.analysis.shell_words import Command, plain
 from hyperpod_constructs.analysis.texts import (
+    cases,
     cli_commands,
+    mounted_sources,
     named_by_scripts,
+    provisioning,
+    redirections,
     secrets_in_scripts,
     shell_variables,
     slurm_files,
@@ -51,7 +55,10 @@ _STOPS: Mapping[str, tuple[str, ...]] = {
     "systemctl": ("halt", "poweroff", "reboot"),
 }
 """Commands that stop a machine, with the words of which one says that they do so at once."""
-_OF_SCRIPTS = (shell_variables, cli_commands, named_by_scripts, secrets_in_scripts, slurm_files, written_documents)
+_OF_SCRIPTS = (
+    *(shell_variables, cli_commands, named_by_scripts, secrets_in_scripts, slurm_files, written_documents),
+    *(cases, redirections),
+)
 """The judges of scripts everywhere."""
 _STRICT = re.compile(r"^\s*set\s+(?:-[a-z]*u|.*-o\s+nounset)|^#!.*\s-[a-z]*u", re.MULTILINE)
 """A shell that ends with the first variable without a value."""
@@ -97,12 +104,21 @@ def _resumes(command: Command) -> bool:
 def _mistakes(group: Group, script: Script) -> Iterator[tuple[str, str]]:
     """What is wrong with a script, in words, and what is right."""
     yield from mistakes_in_script(script.text)
+    yield from _arguments(group, script)
     for slip in (one for judge in _OF_SCRIPTS for one in judge.of_script(script)):
         yield slip.message.removeprefix("the script "), slip.allowed
-    yield from _arguments(group, script)
+    yield from () if provisioning.misnames_file_systems(group) else _mounted(group, script)
     if script.run is not None:
         yield from _mounts(group, script.run)
         yield from _losses(group, script.run) if script.entry else ()
+
+
+def _mounted(group: Group, script: Script) -> Iterator[tuple[str, str]]:
+    """What a script mounts otherwise than the file system takes it, or at a place that neither the service nor a script makes."""
+    yield from ((slip.message.removeprefix("the script "), slip.allowed) for slip in mounted_sources.of_script(script))
+    others, there = [text for text in script.files.values() if text != script.text], [*mount_paths(group)]
+    for run in script.runs if None not in there else ():
+        yield from mounted_sources.places_not_made(run, others, there)
 
 
 def _arguments(group: Group, script: Script) -> Iterator[tuple[str, str]]:

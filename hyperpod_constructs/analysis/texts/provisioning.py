@@ -66,6 +66,15 @@ def uploaded(cluster: Resource) -> Slips:
             return
 
 
+def misnames_file_systems(group: Group) -> bool:
+    """Whether the file for a group gives its scripts the wrong attribute of a file system."""
+    file = programs_of(group).files.get(_FILE)
+    if file is None:
+        return False
+    key = (misnames_file_systems, file.resource, file.path)
+    return file.resource.template.model.cached(key, lambda: any(True for _ in _file_systems(values_in(file.text))))
+
+
 def _of_file(data: Mapping[str, Value], file: NodeFile, group: Group) -> Iterator[Slip]:
     if "workload_manager" not in data and "controller_group" in data:
         yield Slip("it has no workload_manager, so the scripts set up no Slurm", '"workload_manager": "slurm"', dead=True)

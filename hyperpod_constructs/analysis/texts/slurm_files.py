@@ -1,5 +1,7 @@
 """Configuration files of Slurm that scripts write: the plugins that there are, the port of slurmdbd, and who may read its password.
 
+`slurm.conf` of the service is added to: one that a script writes anew needs a controller and the name of the cluster.
+
 Sources: https://slurm.schedmd.com/slurmdbd.conf.html and https://slurm.schedmd.com/slurm.conf.html
 """
 
@@ -28,6 +30,11 @@ _PLUGINS: Mapping[str, tuple[str, ...]] = {
 }
 """The plugins of options, by their names in small letters."""
 _DBD_PORT, _STORAGE_PORT = "dbdport", "accountingstorageport"
+_OF_SERVICE = ("/opt/slurm/etc/slurm.conf", "/etc/slurm/slurm.conf")
+_MAY_BE_WHOLE = re.compile(r"\s*(?:SlurmctldHost|ControlMachine|ClusterName|include|\?)", re.IGNORECASE)
+"""The begin of lines of a whole configuration, or of any lines."""
+_WRITING, _HARMLESS = ("cat", "echo"), ("chmod", "chown", "grep", "ls", "test", "[", "[[")
+"""Commands that write a text, and others that leave the text of a file as it is."""
 _MODE = re.compile(r"0?[0-7]{3}")
 
 
@@ -41,6 +48,7 @@ def _slips(run: Run) -> Iterator[Slip]:
     for before, command in itertools.pairwise((*run.commands[:1], *run.commands)):
         options |= {name: (value, before.line) for name, value in _written(before, command, run)}
         yield from _open_to_others(command, run)
+    yield from _overwritten(run)
     for name, plugins in _PLUGINS.items():
         value, line = options.get(name, ("", 0))
         if value and "?" not in value and value not in plugins:
@@ -64,6 +72,26 @@ def _written(command: Command, behind: Command, run: Run) -> Iterator[tuple[str,
     if not behind.words and any(_FILE.fullmatch(place.rpartition("/")[2]) for place in places):
         for word in behind.read:
             yield from ((name.lower(), value) for name, value in _LINE.findall(_text(word, run)))
+
+
+def _overwritten(run: Run) -> Iterator[Slip]:
+    """The configuration of the service, in whose place a script writes one with which slurmctld does not start."""
+    for place, command in enumerate(run.commands):
+        emptied = [_text(one.place, run) for one in command.redirected if one.empties]
+        if emptied not in [[one] for one in _OF_SERVICE] or command.name not in _WRITING:
+            continue
+        behind, others = run.commands[place + 1 :], [word for word in command.arguments if command.name == "echo"]
+        texts = [*others, *(behind[0].read if behind and not behind[0].words else ())]
+        lines = [line for word in texts for line in _text(word, run).split("\n") if line.strip()]
+        if lines and not any(map(_MAY_BE_WHOLE.match, lines)) and not any(_changes(one, emptied[0], run) for one in behind):
+            says = f"writes {emptied[0]} anew, without the controller and the name of the cluster that are in it"
+            yield _slip(says, command.line, "the lines behind those that are there, by >>")
+
+
+def _changes(command: Command, place: str, run: Run) -> bool:
+    """Whether a command may put other lines into a file."""
+    words = (*command.arguments, *(one.place for one in command.redirected if not one.empties))
+    return command.name not in _HARMLESS and any(place in _text(word, run) for word in words)
 
 
 def _text(word: Word, run: Run) -> str:

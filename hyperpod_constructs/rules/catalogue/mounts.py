@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hyperpod_constructs.analysis.clusters import Group, groups
-from hyperpod_constructs.analysis.file_systems import LUSTRE, OPENZFS, Lustre
+from hyperpod_constructs.analysis.file_systems import LUSTRE, OPENZFS
+from hyperpod_constructs.analysis.mount_names import is_made_otherwise
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, file_systems_named
-from hyperpod_constructs.facts import lustre
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error
 from hyperpod_constructs.templates.model import Resource, resource_of
@@ -46,9 +46,6 @@ def _mount_name_mistake(system: Resource, name: Value) -> str | None:
         if other is None or other is system or name.attribute != "LustreMountName":
             return None
         return f"the host is {system.logical_id}'s, and MountName is {other.logical_id}'s"
-    deployment = Lustre(system).deployment
-    if not isinstance(name, str) or deployment is None or Lustre(system).from_backup is not False:
-        return None
-    if deployment == "SCRATCH_1" and name == lustre.FIRST_MOUNT_NAME:
+    if not isinstance(name, str) or not is_made_otherwise(system, name):
         return None
     return f"MountName is {name!r}, but the service makes the mount name of {system.logical_id}"

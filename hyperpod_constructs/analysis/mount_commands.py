@@ -1,0 +1,115 @@
+"""What commands of a shell mount: by `mount` itself, by lines for `/etc/fstab`, and by own functions that do either.
+
+Sources: https://man7.org/linux/man-pages/man8/mount.8.html and https://man7.org/linux/man-pages/man5/fstab.5.html
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from hyperpod_constructs.analysis.shell import Run, called
+from hyperpod_constructs.analysis.shell_words import Command
+from hyperpod_constructs.templates.values import UNKNOWN, Part, Value, as_str, joined, parts_of
+
+_FSTAB = "/etc/fstab"
+_WITH_VALUE = ("-L", "-N", "-O", "-T", "-U", "-o", "-t", "--options", "--source", "--target", "--types")
+_MAKING, _MAKING_OPTIONS = ("-m", "--mkdir"), ("-mount.mkdir", "x-systemd.")
+"""Words with which `mount` or systemd makes the place."""
+_BLANKS, _LINES = re.compile(r"[ \t]+"), re.compile(r"\n")
+
+
+class Mount(NamedTuple):
+    """A mount.
+
+    :param kind: the type of the file system; `None` if it is not known.
+    :param makes: whether the mount may make its place.
+    :param line: the line of the command.
+    """
+
+    kind: str | None
+    source: Value
+    place: Value
+    makes: bool
+    line: int
+
+
+def mounts_of(run: Run) -> Iterator[Mount]:
+    """The mounts for which a script asks."""
+    commands = called(run.commands)
+    for before, one, behind in zip((None, *commands), commands, (*commands[1:], None), strict=False):
+        yield from _by_command(one, run)
+        for text in _for_fstab(before, one, behind, run):
+            yield from (found for line in _split(text, _LINES) if (found := _of_line(line, one.line)) is not None)
+
+
+def _by_command(command: Command, run: Run) -> Iterator[Mount]:
+    name, _, kind = command.name.partition(".")
+    if name != "mount":
+        return
+    waiting = iter([run.value(word) for word in command.arguments])
+    options, others = list[tuple[str, Value]](), list[Value]()
+    for word in waiting:
+        text = as_str(word) or ""
+        if text.startswith("-"):
+            options.append((text, next(waiting, UNKNOWN) if text in _WITH_VALUE else text[2:].removeprefix("types=")))
+        else:
+            others.append(word)
+    kinds = [as_str(value) for text, value in options if text.startswith(("-t", "--types"))]
+    if len(others) == 2:
+        makes = any(text in _MAKING or value is UNKNOWN or _has_option(value) for text, value in options)
+        yield Mount((*kinds, kind or None)[0], others[0], others[1], makes, command.line)
+
+
+def _has_option(word: Value) -> bool:
+    return any(isinstance(part, str) and any(one in part for one in _MAKING_OPTIONS) for part in parts_of(word))
+
+
+def _for_fstab(before: Command | None, command: Command, behind: Command | None, run: Run) -> Iterator[Value]:
+    """The texts that a command writes into the table of file systems."""
+    named = [as_str(run.value(word)) for word in (*command.arguments, *(one.place for one in command.redirected))]
+    if _FSTAB not in named:
+        return
+    writes = any(one.writes and as_str(run.value(one.place)) == _FSTAB for one in command.redirected)
+    if writes:
+        yield from _printed(command, run)
+    if writes or command.name == "tee":
+        yield from (run.value(one.place) for one in command.redirected if one.operator == "<<<")
+        yield from (run.value(word) for word in (behind.read if behind is not None and not behind.words else ()))
+    if command.name == "tee" and before is not None and before.piped:
+        yield from _printed(before, run)
+
+
+def _printed(command: Command, run: Run) -> Iterator[Value]:
+    """What `echo` or `printf` writes."""
+    words = [run.value(word) for word in command.arguments]
+    if command.name == "echo":
+        said = itertools.dropwhile(lambda word: as_str(word) in ("-e", "-n"), words)
+        yield joined(part for word in said for part in (*parts_of(word), " "))
+    elif command.name == "printf" and words and isinstance(words[0], str):
+        texts, given = words[0].replace("\\n", "\n").replace("\\t", "\t").split("%s"), words[1:]
+        gaps = len(texts) - 1
+        for place in range(0, len(given) or 1, gaps or len(given) or 1):
+            filled = (*given[place : place + gaps], *[""] * gaps)
+            yield joined(part for text, word in zip(texts, (*filled[:gaps], ""), strict=True) for part in (text, *parts_of(word)))
+
+
+def _of_line(line: Value, number: int) -> Mount | None:
+    """The mount of a line of the table: source, place, type, and options."""
+    fields = [one for one in _split(line, _BLANKS) if one != ""]
+    if len(fields) < 3 or any(one is UNKNOWN for one in fields[:3]) or str(parts_of(fields[0])[0]).startswith("#"):
+        return None
+    makes = len(fields) > 3 and (fields[3] is UNKNOWN or _has_option(fields[3]))
+    return Mount(as_str(fields[2]), fields[0], fields[1], makes, number)
+
+
+def _split(value: Value, between: re.Pattern[str]) -> Sequence[Value]:
+    """The pieces of a text between some characters."""
+    pieces: list[list[Part]] = [[]]
+    for part in parts_of(value):
+        first, *others = between.split(part) if isinstance(part, str) else (part,)
+        pieces[-1].append(first)
+        pieces += [[one] for one in others]
+    return [joined(one) for one in pieces]
