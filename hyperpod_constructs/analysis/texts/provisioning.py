@@ -68,7 +68,7 @@ def uploaded(cluster: Resource) -> Slips:
 
 def misnames_file_systems(group: Group) -> bool:
     """Whether the file for a group gives its scripts the wrong attribute of a file system."""
-    file = programs_of(group).files.get(_FILE)
+    file = programs_of(group).files.get(FILE)
     if file is None:
         return False
     key = (misnames_file_systems, file.resource, file.path)
