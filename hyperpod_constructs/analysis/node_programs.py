@@ -84,6 +84,31 @@ class Strayed(NamedTuple):
     by: str
 
 
+class Ran(NamedTuple):
+    """A command.
+
+    :param by: the name of the file that runs it.
+    """
+
+    words: tuple[Value, ...]
+    by: str
+
+
+class _Found(NamedTuple):
+    """What a file does.
+
+    :param started: what it starts and opens.
+    :param makes: whether it may make files.
+    :param failure: what surely fails in it.
+    :param ran: the commands that it may run.
+    """
+
+    started: Sequence[Started] = ()
+    makes: bool = True
+    failure: Failure | None = None
+    ran: Sequence[Ran] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Programs:
     """What runs on the nodes of a group.
@@ -93,6 +118,7 @@ class Programs:
     :param makes: whether something may make further files without their names.
     :param failures: the files that surely run and fail, each with what fails first.
     :param strayed: the uploaded files that are started from other folders than theirs.
+    :param ran: the commands that they may run, those of each file in their order.
     """
 
     files: Mapping[str, NodeFile]
@@ -100,6 +126,7 @@ class Programs:
     makes: bool
     failures: tuple[tuple[str, Failure], ...] = ()
     strayed: tuple[Strayed, ...] = ()
+    ran: tuple[Ran, ...] = ()
 
     def starts(self, name: str) -> tuple[Started, ...]:
         """How a file is started; nothing for one that the service itself starts, or nobody."""
@@ -117,18 +144,19 @@ def _programs_of(group: Group) -> Programs:
     around, strayed = _around(group, files), list[Strayed]()
     seen, found, makes = {name for name, _ in waiting}, list[Started](), False
     failures: list[tuple[str, Failure]] = []
+    ran: list[Ran] = []
     for name, surely in waiting:
         given = next((one.arguments for one in found if one.name == name and one.arguments is not None), ())
-        started, may_make, failure = _started_by(files[name], replace(around, arguments=given or ()))
-        failures += [] if failure is None or not surely else [(name, failure)]
+        one = _started_by(files[name], replace(around, arguments=given or ()))
+        failures += [] if one.failure is None or not surely else [(name, one.failure)]
         strayed += _strayed(files[name], files)
-        makes = makes or may_make
-        for one in started:
-            found.append(one._replace(surely=one.surely and surely))
-            if one.name in files and one.name not in seen and one.arguments is not None:
-                seen.add(one.name)
-                waiting.append((one.name, one.surely and surely))
-    return Programs(files, tuple(found), makes, tuple(failures), tuple(strayed))
+        makes, ran = makes or one.makes, [*ran, *one.ran]
+        for other in one.started:
+            found.append(other._replace(surely=other.surely and surely))
+            if other.name in files and other.name not in seen and other.arguments is not None:
+                seen.add(other.name)
+                waiting.append((other.name, other.surely and surely))
+    return Programs(files, tuple(found), makes, tuple(failures), tuple(strayed), tuple(ran))
 
 
 def _around(group: Group, files: Mapping[str, NodeFile]) -> Around:
@@ -172,33 +200,34 @@ def _is_script(leaf: Value) -> bool:
     return isinstance(leaf, str | Text) and is_shell(str(parts_of(leaf)[0]))
 
 
-def _started_by(file: NodeFile, around: Around) -> tuple[list[Started], bool, Failure | None]:
-    """What a file starts and opens, whether it may make files, and what surely fails in it."""
+def _started_by(file: NodeFile, around: Around) -> _Found:
     text, marks = marked(file.text)
     if text is None or len(text) > _LONGEST:
-        return [], True, None
+        return _Found()
     if is_shell(text) or file.name.endswith(".sh"):
-        return *_by_shell(file.name, text, marks), None
+        return _by_shell(file.name, text, marks)
     if not file.name.endswith(".py"):
-        return [], True, None
+        return _Found()
     return _by_python(file.name, text, replace(around, holes=marks))
 
 
-def _by_shell(name: str, text: str, marks: Mapping[str, Part]) -> tuple[list[Started], bool]:
+def _by_shell(name: str, text: str, marks: Mapping[str, Part]) -> _Found:
     run, found, makes = run_of((text,), {}, marks), list[Started](), False
-    for command in run.commands if run is not None else ():
-        words = tuple(run.value(word) for word in command.words) if run is not None else ()
+    if run is None:
+        return _Found()
+    ran = [Ran(tuple(run.value(word) for word in one.words), name) for one in run.commands]
+    for command, (words, _) in zip(run.commands, ran, strict=True):
         copies = command.name in _COPYING and any(plain(word) in _ALL_OF_IT for word in command.arguments)
         makes = makes or copies or command.name in _MAKING
         if command.name in _LEAVING and not _OWN_FOLDER.search(text):
-            return found, True
+            return _Found(found, ran=ran)
         own = _own_file(words)
         if own is not None:
             found.append(Started(own[0], own[1], name, command.alone))
-        taken = (run.value(word) for word in command.files if run is not None and not command.guarded)
+        taken = (run.value(word) for word in command.files if not command.guarded)
         opened = (path.removeprefix("./") for path in map(as_str, taken) if path)
         found += (Started(one, None, name, surely=False) for one in opened if "/" not in one)
-    return found, makes or run is None
+    return _Found(found, makes, ran=ran)
 
 
 def _strayed(file: NodeFile, files: Mapping[str, NodeFile]) -> Iterator[Strayed]:
@@ -222,17 +251,19 @@ def _strayed(file: NodeFile, files: Mapping[str, NodeFile]) -> Iterator[Strayed]
             return
 
 
-def _by_python(name: str, text: str, around: Around) -> tuple[list[Started], bool, Failure | None]:
+def _by_python(name: str, text: str, around: Around) -> _Found:
     from hyperpod_constructs.analysis.code_runs.parsing import parsed_code  # few templates have code
 
     tree = parsed_code(text)
     if tree is None:
-        return [], True, None
+        return _Found()
     run = _followed(tree, replace(around, name="__main__"))
     failing = [way.failures[0] for way in run.ways if way.failures]
     found: dict[tuple[str, str], Started] = {}
+    ran: dict[str, Ran] = {}
     for way in run.ends:
         commands = [tuple(map(value_of, words)) for words in way.commands]
+        ran |= {repr(words): Ran(words, name) for words in commands}
         for own in (one for words in commands if (one := _own_file(words)) is not None):
             surely = run.is_whole and all(_starts(other.commands, own[0]) for other in run.ends)
             found.setdefault((own[0], repr(own[1])), Started(own[0], own[1], name, surely))
@@ -240,7 +271,8 @@ def _by_python(name: str, text: str, around: Around) -> tuple[list[Started], boo
     for opened in dict.fromkeys(opened for way in run.ways for opened in way.opened):
         if not any(_does_without(one, opened) for one in fine):
             found.setdefault((opened, ""), Started(opened, None, name, surely=False))
-    return list(found.values()), not run.is_whole, failing[0] if run.is_whole and failing and not fine else None
+    failure = failing[0] if run.is_whole and failing and not fine else None
+    return _Found(list(found.values()), not run.is_whole, failure, list(ran.values()))
 
 
 def _does_without(way: Way, name: str) -> bool:

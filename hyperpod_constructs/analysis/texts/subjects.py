@@ -52,6 +52,7 @@ MODULES: Mapping[str, Topic] = {
     "answer_buckets": Topic.NAME,
     "arns": Topic.NAME,
     "backup_times": Topic.COMPANION,
+    "batch_jobs": Topic.SCRIPT,
     "builds": Topic.COMPANION,
     "call_values": Topic.CODE,
     "callers": Topic.CODE,
@@ -62,6 +63,7 @@ MODULES: Mapping[str, Topic] = {
     "composite_alarms": Topic.ALARM,
     "copies": Topic.COMPANION,
     "costs": Topic.COMPANION,
+    "cron_files": Topic.SCRIPT,
     "script_answers": Topic.CODE,
     "dashboards": Topic.ALARM,
     "data_services": Topic.COMPANION,
@@ -227,6 +229,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::IAM::Role": "Policies",
     },
     "backup_times": {"AWS::Backup::BackupPlan": "BackupPlan"},
+    "batch_jobs": {"AWS::SageMaker::Cluster": "InstanceGroups"},
     "builds": {
         "AWS::CodeBuild::Project": "Source",
         "AWS::ImageBuilder::Component": "Data",
@@ -251,6 +254,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "composite_alarms": {"AWS::CloudWatch::CompositeAlarm": "AlarmRule"},
     "copies": {"AWS::ECR::ReplicationConfiguration": "", "AWS::SecretsManager::Secret": "ReplicaRegions"},
     "costs": {"AWS::Budgets::Budget": "Budget"},
+    "cron_files": {"AWS::SageMaker::Cluster": "InstanceGroups"},
     "dashboards": {"AWS::CloudWatch::Dashboard": "DashboardBody"},
     "data_services": {
         "AWS::DataSync::LocationEFS": "Ec2Config",

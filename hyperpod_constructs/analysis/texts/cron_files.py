@@ -1,0 +1,153 @@
+"""Files for cron that programs of nodes write into `/etc/cron.d`: cron takes them, and finds and starts the commands in them.
+
+Sources: https://manpages.ubuntu.com/manpages/jammy/man8/cron.8.html and
+https://manpages.ubuntu.com/manpages/jammy/man5/crontab.5.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from hyperpod_constructs.analysis.clusters import CLUSTER, Group, clusters
+from hyperpod_constructs.analysis.node_programs import LIFE_CYCLE, NodeFile, programs_of
+from hyperpod_constructs.analysis.placed_files import Placed, placed_files
+from hyperpod_constructs.analysis.schema.violation import Path
+from hyperpod_constructs.analysis.scripts import scripts_for
+from hyperpod_constructs.analysis.texts.reading import HOLE, spelled
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
+from hyperpod_constructs.analysis.written_texts import texts_written
+from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.model import Resource
+
+_FOLDER = "/etc/cron.d/"
+_TAKEN = re.compile(r"[A-Za-z0-9_-]+")
+_VARIABLE = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*(.*?)\s*")
+_FIELD = r"[\dA-Za-z*,/-]+"
+_LINE = re.compile(rf"\s*(?:@[a-z]+|{_FIELD}(?:[ \t]+{_FIELD}){{4}})[ \t]+(\S+)(?:[ \t]+(.*))?")
+"""The time of a command, and the words behind it: the user and the command."""
+_PATH = "/usr/bin:/bin"
+_PROGRAMS = (
+    "aws",
+    "bash",
+    "cd",
+    "curl",
+    "echo",
+    "env",
+    "find",
+    "flock",
+    "nice",
+    "python",
+    "python3",
+    "sh",
+    "sleep",
+    "sudo",
+    "timeout",
+)
+"""Programs that are no users."""
+
+
+class _Cron(NamedTuple):
+    """A file for cron.
+
+    :param by: the file whose command puts it there.
+    :param at: the file with its text.
+    :param text: empty if it is not known.
+    """
+
+    name: str
+    by: NodeFile
+    at: NodeFile
+    text: str
+
+
+class _Mistake(NamedTuple):
+    """What is wrong, in words, with the file in which it is, and what is right."""
+
+    file: NodeFile
+    says: str
+    allowed: str
+
+
+def files(resource: Resource) -> Slips:
+    """The files for cron of a cluster with Slurm, whose nodes have the cron of Ubuntu; each mistake once."""
+    said: set[tuple[Resource, Path]] = set()
+    groups = (group for one in clusters(resource.template.model) if one.resource is resource for group in one.groups)
+    for group in (one for one in groups if one.cluster.on_eks is False):
+        for found in _mistakes(group):
+            place = found.file.resource, found.file.path
+            if place not in said:
+                said.add(place)
+                beside = ((resource, (*group.path, LIFE_CYCLE)),)
+                message = f"{found.file.name} for nodes of {resource.logical_id} {found.says}"
+                yield Slip(message, found.allowed, place[1], dead=True, beside=beside, at=place[0])
+
+
+def _mistakes(group: Group) -> Iterator[_Mistake]:
+    placed = placed_files(programs_of(group))
+    for cron in (*_placed(group, placed), *_written(group)):
+        if not _TAKEN.fullmatch(cron.name):
+            says = f"writes {_FOLDER}{cron.name}: cron passes over files with other characters in their names"
+            yield _Mistake(cron.by, says, "a name of letters, digits, hyphens and underscores")
+        yield from list(_lines(cron, group, placed))[:1]
+
+
+def _placed(group: Group, placed: Sequence[Placed]) -> Iterator[_Cron]:
+    """The uploaded files that programs put into the folder."""
+    own = programs_of(group).files
+    for one in placed:
+        if one.place == f"{_FOLDER}{one.name}" and HOLE not in one.name:
+            source = own.get(one.source.removeprefix("./"))
+            text = (spelled(source.text) or "") if source is not None else ""
+            yield _Cron(one.name, own[one.by], source or own[one.by], text)
+
+
+def _written(group: Group) -> Iterator[_Cron]:
+    """The texts that scripts write into the folder; one may be the end of another."""
+    own = {(one.resource, one.path): one for one in programs_of(group).files.values()}
+    for script in (one for one in scripts_for(group) if one.run is not None and _FOLDER in one.text):
+        for text in texts_written(script.run) if script.run is not None else ():
+            file = own[script.resource, script.path]
+            for place in (one for one in text.places if one.startswith(_FOLDER) and "?" not in one):
+                yield _Cron(place.removeprefix(_FOLDER), file, file, "" if "?" in text.text else text.text)
+
+
+def _lines(cron: _Cron, group: Group, placed: Sequence[Placed]) -> Iterator[_Mistake]:
+    path = _PATH
+    for line in cron.text.splitlines():
+        variable, found = _VARIABLE.fullmatch(line), _LINE.fullmatch(line)
+        if variable is not None:
+            path = variable[2].strip("\"'") if variable[1] == "PATH" else path
+        elif found is not None:
+            own = {one.name for one in placed if _is_program(one)}
+            if _is_no_user(found[1], own) or not found[2]:
+                yield _Mistake(cron.at, f"has no user before the command in {line.strip()!r}", "a user before the command")
+            else:
+                yield from _command(cron, group, found[2].split()[0], path, placed)
+
+
+def _is_no_user(word: str, own: set[str]) -> bool:
+    return "/" in word or word in _PROGRAMS or word in own
+
+
+def _is_program(placed: Placed) -> bool:
+    """Whether a file is in a folder of programs."""
+    return placed.place.rpartition("/")[0].endswith("bin")
+
+
+def _command(cron: _Cron, group: Group, command: str, path: str, placed: Sequence[Placed]) -> Iterator[_Mistake]:
+    """A command that cron does not find, or cannot start."""
+    folders = [one.rstrip("/") for one in path.split(":")]
+    same = [one for one in placed if command == one.place or (command == one.name and _is_program(one))]
+    found = [one for one in same if command == one.place or one.place.rpartition("/")[0] in folders]
+    if same and not found and "$" not in path and HOLE not in path:
+        allowed = f"{same[0].place}, or a line with PATH"
+        yield _Mistake(cron.at, f"has cron look for {command} in {path}, and {same[0].by} puts it at {same[0].place}", allowed)
+    elif found and all(one.runs is False for one in found):
+        by = programs_of(group).files[found[0].by]
+        yield _Mistake(by, f"puts {found[0].place}, which cron starts, without a bit by which it runs", "the mode 755")
+
+
+JUDGES: Mapping[Language, Judge] = {}
+WHOLES: Mapping[str, WholeJudge] = {CLUSTER: files}

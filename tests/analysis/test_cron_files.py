@@ -1,0 +1,123 @@
+"""Files for cron that programs of nodes put into their folder, and the commands in them."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperpod_constructs.analysis.node_programs import programs_of
+from hyperpod_constructs.analysis.placed_files import placed_files
+from hyperpod_constructs.analysis.texts.places import texts_with_mistakes
+from tests.analysis.test_node_programs import FILES, START, head, made
+
+CRON = """PATH=/usr/local/bin:/usr/bin:/bin
+# each minute
+*/5 * * * * root node-metrics --all
+@reboot root /usr/local/bin/node-metrics
+"""
+METRICS = "#!/bin/bash\ntrue\n"
+BY_PYTHON = """
+import subprocess
+subprocess.run(["install", "-m", "755", "metrics.sh", "/usr/local/bin/node-metrics"], check=True)
+subprocess.run(["install", "--mode=644", "metrics.cron", "/etc/cron.d/node-metrics"], check=True)
+"""
+BY_SHELL = """#!/bin/bash
+set -euo pipefail
+install metrics.sh /usr/local/bin/node-metrics
+cp metrics.cron /etc/cron.d/node-metrics
+"""
+PYTHON = {"start.sh": START, "set_up.py": BY_PYTHON, "metrics.sh": METRICS, "metrics.cron": CRON}
+SHELL = {"start.sh": BY_SHELL, "metrics.sh": METRICS, "metrics.cron": CRON}
+
+
+def said(files: dict[str, str]) -> list[tuple[str, str]]:
+    texts = texts_with_mistakes(made({**dict.fromkeys(FILES), **files}))
+    return [(str(one.slip.path[-1]), one.slip.message) for several in texts.values() for one in several]
+
+
+@pytest.mark.parametrize("files", [PYTHON, SHELL])
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("metrics.cron", "", "", None),
+        ("metrics.cron", "root node-metrics", "node-metrics", "has no user before the command in '*/5 * * * * node-metrics --all'"),
+        ("metrics.cron", "root node-metrics --all", "slurm-metrics", "has no user before the command"),
+        ("metrics.cron", "@reboot root /usr", "@reboot /usr", "has no user before the command in '@reboot /usr/local"),
+        ("metrics.cron", "root node-metrics", "python3 /opt/a.py", "has no user before the command"),
+        ("metrics.cron", "root node-metrics", "ubuntu node-metrics", None),
+        ("metrics.cron", "PATH=/usr/local/bin:/usr/bin:/bin\n", "", "look for node-metrics in /usr/bin:/bin, and"),
+        ("metrics.cron", "PATH=/usr/local/bin", "MAILTO=a\nPATH=/opt/bin", "look for node-metrics in /opt/bin:"),
+        ("metrics.cron", "PATH=/usr/local/bin:/usr/bin:/bin\n", 'PATH = "/usr/local/bin:/bin"\n', None),
+        ("metrics.cron", "root node-metrics", "root aws s3 ls", None),
+        ("metrics.cron", "root node-metrics", "root bash -c node-metrics", None),
+    ],
+)
+def test_cron_starts_what_its_files_say(files: dict[str, str], name: str, old: str, new: str, message: str | None) -> None:
+    assert old in files[name]
+    found = said({**files, name: files[name].replace(old, new) if old else files[name]})
+    assert [(one[0], message in one[1]) for one in found] == [(name, True)] if message else found == []
+
+
+@pytest.mark.parametrize(
+    ("files", "name", "old", "new", "message"),
+    [
+        (PYTHON, "set_up.py", "cron.d/node-metrics", "cron.d/node.metrics", "writes /etc/cron.d/node.metrics: cron passes over"),
+        (PYTHON, "set_up.py", '"/etc/cron.d/node-metrics"', '"/etc/cron.d/"', "writes /etc/cron.d/metrics.cron: cron passes over"),
+        (PYTHON, "set_up.py", '"--mode=644", "metrics.cron", "/etc', '"-t", "/opt", "metrics.cron"]+["/etc', None),
+        (PYTHON, "set_up.py", "cron.d/node-metrics", "cron.daily/node.metrics", None),
+        (PYTHON, "set_up.py", '"755"', '"644"', "puts /usr/local/bin/node-metrics, which cron starts, without a bit"),
+        (PYTHON, "set_up.py", '"755"', '"u=rwx"', None),
+        (SHELL, "start.sh", "install metrics", "install -m644 metrics", "without a bit by which it runs"),
+        (SHELL, "start.sh", "install metrics", "sudo install -Dm644 metrics", "without a bit by which it runs"),
+        (SHELL, "start.sh", "install metrics", "install -Dm 755 -o root --group=root metrics", None),
+        (SHELL, "start.sh", "install metrics", "install -m 0644 metrics", "without a bit by which it runs"),
+        (SHELL, "start.sh", "install metrics", "install -m 600 -o root metrics", "without a bit by which it runs"),
+        (SHELL, "start.sh", "\ncp", "\nchmod 644 /usr/local/bin/node-metrics\ncp", "without a bit by which it runs"),
+        (SHELL, "start.sh", "install metrics", "cp metrics", None),
+        (
+            SHELL,
+            "start.sh",
+            "install metrics.sh /usr/local/bin/node-metrics",
+            "install -m 644 metrics.sh /opt/a\nchmod +x /opt/a",
+            None,
+        ),
+        (SHELL, "start.sh", "cp metrics.cron", "mv metrics.cron", None),
+        (
+            SHELL,
+            "start.sh",
+            "cron.d/node-metrics",
+            "cron.d/node.metrics",
+            "start.sh for nodes of Cluster writes /etc/cron.d/node.metrics",
+        ),
+        (
+            SHELL,
+            "start.sh",
+            "cp metrics.cron",
+            "cat > /etc/cron.d/other <<EOF\n0 * * * * /opt/a\nEOF\ncp metrics.cron",
+            "start.sh for nodes of Cluster has no user before the command in '0 * * * * /opt/a'",
+        ),
+        (SHELL, "start.sh", "cp metrics.cron", "echo '0 * * * * root /opt/a' > /etc/cron.d/other\ncp metrics.cron", None),
+        (
+            SHELL,
+            "start.sh",
+            "cp metrics.cron",
+            "echo '0 * * * * root /opt/a' > /etc/cron.d/o.b\ncp metrics.cron",
+            "/etc/cron.d/o.b",
+        ),
+    ],
+)
+def test_files_are_put_where_cron_takes_them(files: dict[str, str], name: str, old: str, new: str, message: str | None) -> None:
+    assert old in files[name]
+    found = said({**files, name: files[name].replace(old, new)})
+    assert [(one[0], message in one[1]) for one in found] == [(name, True)] if message else found == []
+
+
+def test_files_have_the_place_and_the_mode_of_their_last_command() -> None:
+    more = "install -d /opt/a\ninstall -Dm 0600 a.txt /opt/a/b.txt\nmv a b c\ncp a /opt/\nchmod u+x /opt/a\nchmod a-x /opt/a\n"
+    start = f"{BY_SHELL}{more}"
+    found = placed_files(programs_of(head(made({"start.sh": start}))))
+    assert [(one.place, one.runs) for one in found] == [
+        ("/usr/local/bin/node-metrics", True),
+        ("/etc/cron.d/node-metrics", None),
+        ("/opt/a/b.txt", False),
+        ("/opt/a", None),
+    ]
