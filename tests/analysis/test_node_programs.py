@@ -94,7 +94,7 @@ def made(
     more: dict[str, Any] | None = None,
     **routes: Any,
 ) -> Model:
-    """A cluster of two groups with these changes of its files, in a network with these routes, beside more resources."""
+    """A cluster of two groups with these changes of its files and these properties, beside a database, an alarm and more resources."""
     found = {name: text for name, text in {**FILES, **(files or {})}.items() if text is not None}
     texts = {name: {"Fn::Sub": text} if "${" in text else text for name, text in found.items()}
     code = {"Runtime": "python3.13", "Handler": "index.handler", "Code": {"ZipFile": UPLOADER}}
@@ -108,12 +108,14 @@ def made(
         for name, of in zip(("head", "gpu"), roles, strict=True)
     ]
     generated = {"GenerateSecretString": {"SecretStringTemplate": '{"username": "slurm"}', "GenerateStringKey": "password"}}
+    others = {"Database": "AWS::RDS::DBInstance", "Alarm": "AWS::CloudWatch::Alarm"}
     resources: dict[str, Any] = {
+        **{name: {"Type": kind, "Properties": routes.pop(name)} for name, kind in others.items() if name in routes},
         "Bucket": {"Type": "AWS::S3::Bucket"},
         "Uploader": {"Type": "AWS::Lambda::Function", "Properties": code},
         "Scripts": {"Type": "Custom::Scripts", "Properties": scripts},
         "Lustre": {"Type": "AWS::FSx::FileSystem", "Properties": {"FileSystemType": "LUSTRE"}},
-        "Secret": {"Type": "AWS::SecretsManager::Secret", "Properties": generated},
+        "Secret": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": "accounting", **generated}},
         "Cluster": {"Type": "AWS::SageMaker::Cluster", "Properties": {"InstanceGroups": groups, **routes}},
         **{name: role() for name in dict.fromkeys(roles)},
         **(more or {}),
@@ -195,6 +197,17 @@ def test_what_scripts_need_is_uploaded(files: dict[str, str | None], message: st
             "has a word without a name, behind a space",
         ),
         ("accounting.sh", "<<EOF\nAcc", '<<EOF\n[Service]\nEnvironment="A=$PASSWORD b" C=d\nAcc', None),
+        (
+            "accounting.sh",
+            "PASSWORD=$(jq -r .password",
+            'field() { jq -r ".$1"; }\nPASSWORD=$(jq -r .password',
+            None,
+        ),
+        ("accounting.sh", "--output text", "--output json", "reads a secret without --output text"),
+        ("accounting.sh", " --output text", "", "reads a secret without --output text"),
+        ("accounting.sh", " --output text)", " | jq -r .)", None),
+        ("accounting.sh", "--output text", '--output "$(form)"', None),
+        ("accounting.sh", "jq -r .password", "jq -r 'fromjson | .password'", None),
         ("mount.sh", "pipefail\n", "pipefail\nsource ./common.sh\necho $NAME\n", None),
         ("mount.sh", "pipefail\n", "pipefail\nsource ./accounting.sh\necho $PASSWORD\n", None),
         (
@@ -216,6 +229,98 @@ def test_what_runs_on_nodes_works(name: str, old: str, new: str, message: str | 
     found = [(one.resource.logical_id, one.slip.path[-1], one.slip.message) for several in texts.values() for one in several]
     assert [one[:2] for one in found] == ([("Scripts", name)] if message else [])
     assert all(message is not None and message in one[2] for one in found)
+
+
+FIELD = """field() { python3 -c 'import json, sys; print(json.loads(sys.argv[1])[sys.argv[2]])' "$SECRET" "$1"; }"""
+WITH_FIELD = ACCOUNTING.replace("PASSWORD=", f"{FIELD}\nPASSWORD=", 1)
+OWNED = ACCOUNTING.replace("DbdPort", "SlurmUser=slurm\nDbdPort", 1).replace(
+    "chmod", "chown slurm:slurm /opt/slurm/etc/slurmdbd.conf\nchmod"
+)
+INCLUDING = (
+    f"{ACCOUNTING.replace('etc/slurm.conf', 'etc/accounting.conf')}echo 'include accounting.conf' >> /opt/slurm/etc/slurm.conf\n"
+)
+STARTING = (
+    f'{ACCOUNTING}SLURMD_OPTIONS="--conf-server $(hostname)" envsubst < slurmd.service > /etc/systemd/system/slurmd.service\n'
+)
+ASKING = ACCOUNTING.replace("StoragePass", "StorageHost=$(jq -r .host <<< $SECRET)\nStoragePort=3306\nStoragePass", 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "message"),
+    [
+        (WITH_FIELD, "", "", None),
+        (WITH_FIELD, "$PASSWORD\n", "$(field username)\nStorageHost=$(field host)\n", None),
+        (WITH_FIELD, "$PASSWORD\n", "$(field passwort)\n", "takes the key passwort, which Secret does not have"),
+        (WITH_FIELD, "--output text", "--output json", "reads a secret without --output text"),
+        (WITH_FIELD.replace("loads(sys.argv[1])", "loads(json.loads(sys.argv[1]))"), "--output text", "--output json", None),
+        (WITH_FIELD, "<<EOF\nAcc", "<<'EOF'\nStorageHost=$(field host)\nAcc", "writes $(field host) as it stands into a file"),
+        (
+            ACCOUNTING,
+            "<<EOF\nAcc",
+            "<<'EOF'\nAccountingStorageHost=$(hostname)\nAcc",
+            "writes $(hostname) as it stands into a file",
+        ),
+        (ACCOUNTING, "cat >> /opt", "cat > /opt/a.conf <<'EOF'\nA=$(hostname)\nEOF\ncat >> /opt", None),
+        (WITH_FIELD, "cat >> /opt", "cat > /opt/a <<'EOF'\n#!/bin/bash\nfield() { true; }\nA=$(field a)\nEOF\ncat >> /opt", None),
+        (OWNED, "", "", None),
+        (OWNED, "chown slurm:slurm", "chown root:root", "gives slurmdbd.conf to root, and slurmdbd runs as slurm"),
+        (OWNED, "chown slurm:slurm", "chown root", "gives slurmdbd.conf to root"),
+        (OWNED, "chown slurm:slurm", 'chown "$(id -un)"', None),
+        (OWNED, "chmod", "chown -R root /opt/slurm/etc\nchmod", None),
+        (OWNED, "slurmdbd.conf\nchmod", "other.conf\nchmod", None),
+        (OWNED.replace("chown slurm:slurm", "chown root"), "chmod", "chown slurm /opt/slurm/etc/slurmdbd.conf\nchmod", None),
+        (OWNED.replace("chown slurm:slurm", "chown root"), "SlurmUser=slurm\n", "", None),
+        (INCLUDING, "", "", None),
+        (INCLUDING, ">> /opt/slurm/etc/slurm.conf", ">> /opt/slurm/etc/slurmdbd.conf", "has slurmdbd.conf include accounting.conf"),
+        (
+            INCLUDING,
+            "'include accounting.conf' >> /opt/slurm/etc/slurm.conf",
+            "'include db.conf' >> /opt/slurm/etc/slurmdbd.conf",
+            None,
+        ),
+        (STARTING, "", "", None),
+        (
+            STARTING,
+            "--conf-server",
+            "--config-server",
+            "gives slurmd --config-server, which it does not have; the nearest is --conf-server",
+        ),
+        (STARTING, "--conf-server $(hostname)", "--conf-serv $(hostname) -N a", None),
+        (STARTING, "--conf-server $(hostname)", "--own-option $(hostname)", None),
+        (STARTING, "SLURMD_OPTIONS=", "OPTIONS=", None),
+        (STARTING, 'SLURMD_OPTIONS="--conf-server', 'export SLURMD_OPTIONS="--conf-sever', "the nearest is --conf-server"),
+        (ACCOUNTING, "cat >> /opt", "/opt/slurm/sbin/slurmd --config-server a\ncat >> /opt", "gives slurmd --config-server"),
+        (
+            ACCOUNTING,
+            "cat >> /opt",
+            "cat > /a.service <<EOF\n[Service]\nExecStart=/opt/slurm/sbin/slurmd -D --confserver a\nEOF\ncat >> /opt",
+            "gives slurmd --confserver",
+        ),
+        (ASKING, "", "", None),
+        (ASKING, "3306", "33060", "has slurmdbd look for its database at port 33060, and that listens at 3306"),
+        (ASKING, "3306", "$(port)", None),
+        (ASKING, "StorageHost=$(jq -r .host <<< $SECRET)\nStoragePort=3306", "StorageHost=localhost\nStoragePort=33060", None),
+    ],
+)
+def test_slurm_starts_with_the_files_that_scripts_write(text: str, old: str, new: str, message: str | None) -> None:
+    assert old in text
+    model = made({"accounting.sh": text.replace(old, new, 1) if old else text}, Database={"Engine": "mysql"})
+    found = [one.slip.message for several in texts_with_mistakes(model).values() for one in several]
+    assert [message in one for one in found] == [True] if message else found == []
+
+
+@pytest.mark.parametrize(
+    ("database", "count"),
+    [
+        ({"Engine": "mysql"}, 1),
+        ({"Engine": "mariadb", "Port": "33060"}, 0),
+        ({"Engine": "postgres"}, 0),
+        ({"Port": {"Ref": "A"}}, 0),
+    ],
+)
+def test_the_port_of_the_database_is_that_of_the_templates(database: dict[str, Any], count: int) -> None:
+    model = made({"accounting.sh": ASKING.replace("3306", "33060")}, Database=database)
+    assert sum(map(len, texts_with_mistakes(model).values())) == count
 
 
 @pytest.mark.parametrize(("roles", "runners"), [(("Head", "Gpu"), []), (("Head", "Head"), ["Head"])])

@@ -6,60 +6,59 @@ https://www.freedesktop.org/software/systemd/man/latest/systemd.exec.html#Enviro
 
 from __future__ import annotations
 
-import itertools
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from hyperpod_constructs.analysis.scripts import Script
 from hyperpod_constructs.analysis.shell import Run
-from hyperpod_constructs.analysis.shell_words import Command, Word
+from hyperpod_constructs.analysis.shell_words import Command, plain
 from hyperpod_constructs.analysis.texts.machine_scripts import of_scripts
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
+from hyperpod_constructs.analysis.written_texts import text_of, texts_written
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.values import parts_of
 
-_WRITING = ("cat", "tee")
 _FILLING, _EDITOR = ("envsubst", "eval", "perl", "python", "python3"), "sed"
 """Commands that may put values into any text that is written already, and one that does so in the files that it names."""
+_OPENING = re.compile(r"open|Path|fileinput|subprocess|system|exec|eval")
 _NAMED = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_COMMAND, _FUNCTION = (
+    re.compile(r"\$\(\s*([\w-]+)[^()\n]*\)"),
+    re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\(\)", re.MULTILINE),
+)
+_SLURM = re.compile(r".*/(?:accounting|slurm|slurmdbd)\.conf")
+"""Files in which nobody runs commands."""
 _SHELL = re.compile(r"#!|.*\.(?:bash|profile|sh)$|.*/(?:bin|sbin|profile\.d)/|.*\bbashrc$")
 """Files that a shell reads itself, by their path or their begin."""
 _UNIT = re.compile(r"^\[(?:Mount|Service|Socket|Timer|Unit)\]", re.MULTILINE)
 _ENVIRONMENT = re.compile(r"^Environment=(.*)$", re.MULTILINE)
-_UNKNOWN = "?"
 
 
 def of_script(script: Script) -> Slips:
     """The first mistake in the texts that a script writes."""
-    return list(_slips(script.run))[:1] if script.run is not None else ()
+    return list(_slips(script, script.run))[:1] if script.run is not None else ()
 
 
-def _slips(run: Run) -> Iterator[Slip]:
-    for writing, text in _documents(run):
-        written = _known(text.read[0], run)
-        places = [_known(word, run) for word in (*writing.read, *writing.arguments)]
-        if text.literal and not _is_filled(places, run) and not any(map(_SHELL.match, (*places, written))):
-            yield from _kept(written, run, text.line)
-        if _UNIT.search(written):
-            yield from _environment(written, text.line)
-
-
-def _documents(run: Run) -> Iterator[tuple[Command, Command]]:
-    """The commands that write a text into a file, each with the text."""
-    for writing, text in itertools.pairwise(run.commands):
-        if writing.name in _WRITING and not text.words and text.read:
-            yield writing, text
-
-
-def _known(word: Word, run: Run) -> str:
-    return "".join(part if isinstance(part, str) else _UNKNOWN for part in parts_of(run.value(word)))
+def _slips(script: Script, run: Run) -> Iterator[Slip]:
+    own = set(_FUNCTION.findall(script.text))
+    for one in texts_written(run):
+        if one.literal and not _is_filled(one.places, run) and not any(map(_SHELL.match, (*one.places, one.text))):
+            yield from _kept(one.text, run, one.line)
+            yield from _not_run(one.text, own, one.line, of_slurm=any(map(_SLURM.fullmatch, one.places)))
+        if _UNIT.search(one.text):
+            yield from _environment(one.text, one.line)
 
 
 def _is_filled(places: Sequence[str], run: Run) -> bool:
     """Whether another command may change a text where it was written."""
-    edited = (_known(word, run) for one in run.commands if one.name == _EDITOR for word in one.arguments)
-    return any(one.name in _FILLING for one in run.commands) or any(one in places for one in edited)
+    edited = (text_of(word, run) for one in run.commands if one.name == _EDITOR for word in one.arguments)
+    return any(one.name in _FILLING and not _only_reads(one) for one in run.commands) or any(one in places for one in edited)
+
+
+def _only_reads(command: Command) -> bool:
+    """Whether a command runs code of Python that stands in it and opens no file."""
+    option, code = (plain(word) for word in (*command.arguments, (), ())[:2])
+    return option == "-c" and bool(code) and _OPENING.search(code) is None
 
 
 def _kept(written: str, run: Run, line: int) -> Iterator[Slip]:
@@ -67,6 +66,14 @@ def _kept(written: str, run: Run, line: int) -> Iterator[Slip]:
     names = [found[1] or found[2] for found in _NAMED.finditer(written)]
     if names and run.set.issuperset(names):
         says = f"writes ${names[0]} as it stands into a file: the text from line {line} on is quoted by the word behind <<"
+        yield _slip(says, "a word without quotes behind <<")
+
+
+def _not_run(written: str, own: set[str], line: int, *, of_slurm: bool) -> Iterator[Slip]:
+    """A command in a text for Slurm, which runs none, or a function of the script, which nobody else has."""
+    found = next((one for one in _COMMAND.finditer(written) if of_slurm or one[1] in own), None)
+    if found is not None:
+        says = f"writes {found[0]} as it stands into a file: the text from line {line} on is quoted by the word behind <<"
         yield _slip(says, "a word without quotes behind <<")
 
 
