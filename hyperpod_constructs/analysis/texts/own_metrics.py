@@ -1,4 +1,4 @@
-"""Metrics that filters of logs and the code of functions write: whether the alarm that asks for one names it as they do.
+"""Metrics that filters of logs, the code of functions and scripts write: whether the alarm that asks for one names it as they do.
 
 Sources: https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/MonitoringLogData.html and
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricData.html
@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from hyperpod_constructs.analysis.function_code import FUNCTION, calls_of
+from hyperpod_constructs.analysis.regions import region_of
 from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
+from hyperpod_constructs.analysis.script_metrics import metrics_put
 from hyperpod_constructs.analysis.texts.callers import callers_of, timers_off
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips, entries, mapping
@@ -27,6 +29,7 @@ from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_fl
 FILTER, _ALARM = "AWS::Logs::MetricFilter", "AWS::CloudWatch::Alarm"
 _WRITES, _IN_LINES = re.compile(r"put_metric_data|PutMetricData"), re.compile(r"CloudWatchMetrics|put_data\(|aws_lambda_powertools")
 """Code that writes metrics by calls, and by lines of its log or otherwise."""
+_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
 _SECONDS: Mapping[str, int] = {"minute": 60, "hour": 3600, "day": 86_400}
 _VARIABLES = ("Environment", "Variables")
@@ -38,7 +41,7 @@ _FURTHER = 2
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A metric that a filter or a function writes; what is not known is `None`.
+    """A metric that a filter, a function or a script writes; what is not known is `None`.
 
     :param dimensions: their names.
     :param most: the largest of its values.
@@ -46,6 +49,7 @@ class Written:
     :param unit: the unit of its values.
     :param values: the values of its dimensions by their names.
     :param arns: the dimensions whose value is an ARN, each with its reference.
+    :param region: the region in which it is, if a script says so.
     """
 
     writer: Resource
@@ -57,6 +61,7 @@ class Written:
     unit: str | None = None
     values: Mapping[str, str] | None = None
     arns: Mapping[str, Reference] = field(default_factory=dict)
+    region: str | None = None
 
 
 def written(alarm: Resource) -> Slips:
@@ -68,7 +73,7 @@ def written(alarm: Resource) -> Slips:
     same = [] if found or asked.namespace.startswith(_OF_AWS) else _same(asked, own_metrics(alarm.template.model))
     yield from found
     if same:
-        judges = (_unit, _values, _seldom, _silent)
+        judges = (_region, _unit, _values, _seldom, _silent)
         yield from next((slips for one in judges if (slips := one(alarm, asked, same))), ())
 
 
@@ -92,7 +97,7 @@ def unwritten(asked: Watched, model: Model, reader: str = "the alarm") -> Slips:
         yield Slip(message, spaces, (*asked.path, "Namespace"), space, dead=True, beside=tuple(_variables(elsewhere)))
     else:
         names = {one.name or "" for one in here}
-        near = _beginning(name, names) or typo_of(name, names)
+        near = _beginning(name, names) or _turned(name, names) or typo_of(name, names)
         if near or (names and are_known(model, space)):
             message = f"nothing writes {name} into {space}{f'; the nearest is {near}' if near else meant(name, names)}"
             yield Slip(message, listed(sorted(names)), (*asked.path, "MetricName"), name, dead=True)
@@ -135,8 +140,8 @@ def _variables(found: Iterable[Written]) -> Iterator[tuple[Resource, tuple[str, 
 
 
 def own_metrics(model: Model) -> tuple[Written, ...]:
-    """The metrics that the filters and the functions of a model write; computed once."""
-    return model.cached(own_metrics, lambda: (*_of_filters(model), *_of_functions(model)))
+    """The metrics that the filters, the functions and the scripts of a model write; computed once."""
+    return model.cached(own_metrics, lambda: (*_of_filters(model), *_of_functions(model), *_of_scripts(model)))
 
 
 def _of_filters(model: Model) -> Iterator[Written]:
@@ -167,11 +172,28 @@ def _of_functions(model: Model) -> Iterator[Written]:
             yield Written(function, None, None, None)
 
 
+def _of_scripts(model: Model) -> Iterator[Written]:
+    for one in metrics_put(model):
+        names = None if one.dimensions is None else frozenset(one.dimensions)
+        values = {name: value for name, value in (one.dimensions or {}).items() if value is not None}
+        known_values = values if names == values.keys() else None
+        yield Written(one.writer, one.namespace, one.name, names, unit=one.unit, values=known_values, region=one.region)
+
+
 def _names(dimensions: Value, key: str) -> frozenset[str] | None:
     """The names of dimensions; `None` if they are not all known."""
     found = [known(mapping(one).get(key, ABSENT)) for _, one in entries(dimensions)]
     whole = isinstance(dimensions, tuple) or dimensions is ABSENT
     return frozenset(map(str, found)) if whole and None not in found else None
+
+
+def _region(alarm: Resource, asked: Watched, same: list[Written]) -> list[Slip]:
+    """An alarm sees the metrics of its own region alone."""
+    own, regions = region_of(alarm), {one.region for one in same}
+    if own is None or None in regions or own in regions:
+        return []
+    message = f"{same[0].writer.logical_id} writes the metric in {same[0].region}, and the alarm is in {own}"
+    return [Slip(message, own, (*asked.path, "MetricName"), asked.name, dead=True)]
 
 
 def _unit(alarm: Resource, asked: Watched, same: list[Written]) -> list[Slip]:
@@ -309,3 +331,9 @@ def _beginning(name: str, names: Iterable[str]) -> str | None:
     """A name that begins with another, or that another begins with."""
     long = (one for one in sorted(names) if min(len(one), len(name)) > 5)
     return next((one for one in long if one.startswith(name) or name.startswith(one)), None)
+
+
+def _turned(name: str, names: Iterable[str]) -> str | None:
+    """A name of the same words in another order, as `NodesDown` for `DownNodes`."""
+    words = sorted(_WORD.findall(name))
+    return next((one for one in sorted(names) if len(words) > 1 and one != name and sorted(_WORD.findall(one)) == words), None)
