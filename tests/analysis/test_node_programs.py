@@ -251,6 +251,8 @@ ASKING = ACCOUNTING.replace("StoragePass", "StorageHost=$(jq -r .host <<< $SECRE
         (WITH_FIELD, "", "", None),
         (WITH_FIELD, "$PASSWORD\n", "$(field username)\nStorageHost=$(field host)\n", None),
         (WITH_FIELD, "$PASSWORD\n", "$(field passwort)\n", "takes the key passwort, which Secret does not have"),
+        (WITH_FIELD.replace("${Secret}", "accounting"), "$PASSWORD\n", "$(field passwort)\n", "takes the key passwort"),
+        (WITH_FIELD.replace("${Secret}", "others"), "$PASSWORD\n", "$(field passwort)\n", None),
         (WITH_FIELD, "--output text", "--output json", "reads a secret without --output text"),
         (WITH_FIELD.replace("loads(sys.argv[1])", "loads(json.loads(sys.argv[1]))"), "--output text", "--output json", None),
         (WITH_FIELD, "<<EOF\nAcc", "<<'EOF'\nStorageHost=$(field host)\nAcc", "writes $(field host) as it stands into a file"),
