@@ -188,6 +188,14 @@ Sources: https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html and
 https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-metrics.html
 """
 
+USED: Mapping[tuple[str, str], tuple[str, tuple[str, ...]]] = {
+    ("AWS/FSx", "UsedStorageCapacity"): ("FileSystemId", ("StorageCapacity",)),
+}
+"""The same of bytes in use.
+
+Source: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/fsx-openzfs-metrics.html (as of 2026-11-30)
+"""
+
 LEAST_BYTES = 1_000_000
 """Fewer bytes of a store or memory, but for none or one, were meant in another unit."""
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hyperpod_constructs.analysis.alone import is_handed_on, types_of_users, users_of
+from hyperpod_constructs.analysis.iam import ROLE
+from hyperpod_constructs.analysis.policy_document import layer_of
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import raw_at, references
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, as_int
+from hyperpod_constructs.templates.values import ABSENT, as_int, as_str
 
 SWITCHED = ("AWS::Events::Rule", "AWS::Scheduler::Schedule")
 """What calls functions, and has a switch."""
@@ -28,13 +30,36 @@ _NO_CALLERS = {
     *("AWS::Lambda::Permission", "AWS::Logs::LogGroup"),
 }
 """What names a function and calls none."""
+_CLOCKS = ("events.amazonaws.com", "scheduler.amazonaws.com")
+_POLICIES = ("AWS::IAM::Policy", "AWS::IAM::RolePolicy")
+"""Policies that name the roles which they are for."""
 
 
 def callers_of(target: Resource) -> list[Resource] | None:
     """The rules and schedules that call a target; `None` if something else may call it too."""
-    if types_of_users(target) - {*SWITCHED} - _NO_CALLERS:
+    if _others(target) - {*SWITCHED}:
         return None
     return [one for one in target.template.model.resources(*SWITCHED) if target in references(one.get())]
+
+
+def _others(target: Resource) -> set[str]:
+    """The types of what may call a target, or let something call it: not the roles of rules and schedules."""
+    return {one.type for one in users_of(target) if one.type not in _NO_CALLERS and not _is_of_clock(one)}
+
+
+def _is_of_clock(user: Resource) -> bool:
+    """Whether something is a role of rules and schedules alone, or a policy in such roles alone."""
+    roles = [user] if user.type == ROLE else [one for one in references(user.get()) if one.type == ROLE]
+    return user.type in (ROLE, *_POLICIES) and bool(roles) and all(map(_serves_clock, roles))
+
+
+def _serves_clock(role: Resource) -> bool:
+    """Whether only the rules and schedules of the model take a role."""
+    trust = layer_of(role.get("AssumeRolePolicyDocument"))
+    found = [one.principals(kind) for one in trust.statements for kind in ("AWS", "Federated", "Service")]
+    names = [as_str(name) for principals in found for name in ((None,) if principals is None else principals)]
+    own = any(one.type in SWITCHED for one in users_of(role)) and not is_handed_on(role)
+    return own and trust.complete and bool(names) and all(one in _CLOCKS for one in names)
 
 
 def is_off(caller: Resource) -> bool:
@@ -44,7 +69,7 @@ def is_off(caller: Resource) -> bool:
 
 def timers_off(function: Resource) -> list[Resource]:
     """The rules and schedules that would call a function by the clock, if all are off; none if something unknown may call it."""
-    if types_of_users(function) - {*SWITCHED, MAPPING} - _NO_CALLERS:
+    if _others(function) - {*SWITCHED, MAPPING}:
         return []
     every = function.template.model.resources
     callers = [one for one in every(*SWITCHED) if function in references(one.get())]

@@ -30,6 +30,7 @@ from hyperpod_constructs.facts.metric_ranges import (
     ONE_EACH,
     PARTS,
     PERCENTAGES,
+    USED,
 )
 from hyperpod_constructs.facts.metric_units import UNITS
 from hyperpod_constructs.facts.texts import Language
@@ -37,7 +38,7 @@ from hyperpod_constructs.templates.model import Resource, target_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, alternatives_of, as_float, as_items, placed_leaves
 
 _ALARM = "AWS::CloudWatch::Alarm"
-_HUNDRED, _GIB = 100.0, 2**30
+_HUNDRED, _GIB, _OPENZFS = 100.0, 2**30, "OPENZFS"
 _MESSAGES = ("ApproximateNumberOfMessagesNotVisible", "ApproximateNumberOfMessagesVisible")
 _LETTERS = frozenset(("DeadLetterConfig", "OnFailure", "RedrivePolicy"))
 """Properties that name a queue for what could not be processed."""
@@ -53,8 +54,7 @@ def threshold(alarm: Resource) -> Slips:
     space = namespaces().get(found.namespace) if found is not None else None
     if found is None or found.limit is None or space is None or found.name not in space.metrics:
         return
-    checks = (_below_nothing, _of_a_fraction, _of_another_unit, _above_all, _rings_when_well, _of_a_size, _on_the_good_side)
-    for check in checks:
+    for check in _CHECKS:
         slips = [*check(alarm, found, operator)]
         if slips:
             yield slips[0]
@@ -174,15 +174,23 @@ def _is_for_letters(found: Watched) -> bool:
     )
 
 
-def _of_a_size(alarm: Resource, found: Watched, operator: str) -> Slips:
-    """An alarm of free space that is more than there is."""
-    dimension, keys = FREE.get((found.namespace, found.name), ("", ()))
-    store, limit = found.named(dimension), found.limit or 0.0
+def _size(found: Watched, places: Mapping[tuple[str, str], tuple[str, tuple[str, ...]]]) -> tuple[Resource, float] | None:
+    """The store of a metric with the bytes that it has at most; `None` if they are not known."""
+    dimension, keys = places.get((found.namespace, found.name), ("", ()))
+    store = found.named(dimension)
     given = [store.get(key) for key in keys if store.get(key) is not ABSENT] if store is not None else []
     sizes = [as_float(one) for value in given for one in alternatives_of(value)]
     if store is None or not sizes or None in sizes:
+        return None
+    return store, max(size for size in sizes if size is not None) * _GIB
+
+
+def _of_a_size(alarm: Resource, found: Watched, operator: str) -> Slips:
+    """An alarm of free space that is more than there is."""
+    known_size, limit = _size(found, FREE), found.limit or 0.0
+    if known_size is None:
         return
-    most = max(size for size in sizes if size is not None) * _GIB
+    store, most = known_size
     if limit > most and operator.startswith("LessThan"):
         yield _told(
             alarm,
@@ -193,6 +201,30 @@ def _of_a_size(alarm: Resource, found: Watched, operator: str) -> Slips:
         message = f"{store.logical_id} has {most / _GIB:g} GiB: the alarm rings while more than {limit:g} bytes of them are free"
         yield Slip(message, _LESS, (_OPERATOR,), operator)
 
+
+def _of_use(alarm: Resource, found: Watched, operator: str) -> Slips:
+    """An alarm of used space that is more than there is."""
+    known_size, limit = _size(found, USED) if found.statistic in OF_VALUES else None, found.limit or 0.0
+    if known_size is not None and known(known_size[0].get("FileSystemType")) == _OPENZFS:
+        store, most = known_size
+        if _never_above(operator, limit, most):
+            message = f"{store.logical_id} has {most / _GIB:g} GiB, of which never more than {limit:g} bytes are used"
+            yield _told(alarm, message, f"less than {most:.0f}")
+
+
+def _of_samples(alarm: Resource, found: Watched, operator: str) -> Slips:
+    """A size that is compared with the number of values."""
+    if found.statistic == "SampleCount" and found.name in IN_BYTES.get(found.namespace, ()) and (found.limit or 0.0) >= LEAST_BYTES:
+        message = f"SampleCount is how many values of {found.name} there are, and the threshold is {found.limit:g} bytes"
+        allowed = "Sum" if found.name in OF_EACH_DISK.get(found.namespace, ()) else "Average, Maximum or Minimum"
+        yield Slip(message, allowed, found.beside("Stat") if found.path else ("Statistic",), "SampleCount", dead=True)
+
+
+_CHECKS = (
+    *(_of_samples, _below_nothing, _of_a_fraction, _of_another_unit, _above_all, _rings_when_well, _of_a_size, _of_use),
+    _on_the_good_side,
+)
+"""The checks of a threshold, of which the first that finds something tells it."""
 
 JUDGES: Mapping[Language, Judge] = {}
 

@@ -13,6 +13,7 @@ from hyperpod_constructs.analysis.guests import guests
 from hyperpod_constructs.analysis.policy_document import Call, Statement, layer_of, listed
 from hyperpod_constructs.analysis.resource_policies import KEY
 from hyperpod_constructs.analysis.service_keys import KeyUse, key_uses
+from hyperpod_constructs.analysis.texts.reading import spelled
 from hyperpod_constructs.analysis.unfit_keys import UnfitKey, unfit_keys
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
@@ -94,11 +95,19 @@ def _closed(model: Model, *, at_once: bool) -> Iterator[Hit]:
 
 
 def _lets_nobody_in(key: Resource, lacking: Sequence[KeyUse]) -> bool:
-    """Whether a key has a statement for a service, and no resource for which the service can use it."""
+    """Whether a key has a statement for a service or its role, and no resource for which the service can use it."""
     services = {name for one in lacking for name in one.lacking}
     others = [one for one in key_uses(key.template.model) if one.key is key and services & set(one.services) and not one.lacking]
-    named = any(statement.names_service(service) for statement in layer_of(key.get("KeyPolicy")).statements for service in services)
+    named = any(_is_meant_for(statement, one) for statement in layer_of(key.get("KeyPolicy")).statements for one in services)
     return named and not others
+
+
+def _is_meant_for(statement: Statement, service: str) -> bool:
+    """Whether a statement names a service, or has the role of one among its principals or in its conditions."""
+    if "." in service:
+        return statement.names_service(service) is True
+    texts = (leaf for key in ("Principal", "Condition") for leaf in leaves(at(statement.raw, key)))
+    return any(service in (spelled(leaf) or "") for leaf in texts)
 
 
 def _idle_conditions(key: Resource) -> Iterator[tuple[str | int, ...]]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rules.catalogue.cases import REMOVED, edited
-from tests.rules.catalogue.templates import Template, rules_of
+from tests.rules.catalogue.templates import Template, findings, rules_of
 from tests.rules.catalogue.test_refused_calls import ROOT, allow
 
 ROLE_OF_FSX = (
@@ -15,6 +15,7 @@ ROLE_OF_FSX = (
 )
 USE = ["kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"]
 AS_FSX = {"ArnLike": {"aws:PrincipalArn": {"Fn::Sub": ROLE_OF_FSX}}}
+BY_ANOTHER = {**AS_FSX, "StringEquals": {"kms:ViaService": "ec2.us-west-2.amazonaws.com"}}
 OTHERS = {"ArnNotLike": {"aws:PrincipalArn": {"Fn::Sub": ROLE_OF_FSX}}}
 ELSEWHERE = {"StringNotEquals": {"aws:SourceVpce": "vpce-0123456789abcdef0"}}
 KEPT = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
@@ -90,6 +91,16 @@ def context(arn: str) -> Template:
 )
 def test_fsx_may_use_a_linked_bucket_and_its_key_from_outside(changes: Template, found: list[str]) -> None:
     assert rules_of(edited(BASE, changes)) == found
+
+
+@pytest.mark.parametrize(
+    ("principal", "condition", "at"),
+    [(ROOT, AS_FSX, "Key"), (ROOT, {}, "Link"), ({"AWS": "*"}, BY_ANOTHER, "Key"), ({"AWS": "*"}, AS_FSX, None)],
+    ids=["of the account", "of nobody", "of another role", "right"],
+)
+def test_a_statement_that_is_meant_for_fsx_is_the_place(principal: Template, condition: Template, at: str | None) -> None:
+    changes = {f"{OF_FSX}/Principal": principal, f"{OF_FSX}/Condition": condition or REMOVED}
+    assert [one.resource for one in findings(edited(BASE, changes), rules="HP-KEY")] == ([at] if at else [])
 
 
 def of_jobs(key: str) -> Template:

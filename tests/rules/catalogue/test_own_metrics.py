@@ -202,6 +202,27 @@ def test_a_dimension_is_the_name_or_the_arn_for_both(written: Any, asked: Any, w
 
 
 @pytest.mark.parametrize(
+    ("service", "says"),
+    [("scheduler", ["rings between two values"]), ("lambda", [])],
+)
+def test_the_role_of_a_schedule_calls_nothing_else(service: str, says: list[str]) -> None:
+    trust = {"Effect": "Allow", "Principal": {"Service": f"{service}.amazonaws.com"}, "Action": "sts:AssumeRole"}
+    may = {"Effect": "Allow", "Action": "lambda:InvokeFunction", "Resource": att("Count")}
+    policies = [{"PolicyName": "call", "PolicyDocument": {"Version": "2012-10-17", "Statement": [may]}}]
+    assumed = {"Version": "2012-10-17", "Statement": [trust]}
+    target = {"Arn": att("Count"), "RoleArn": att("Clock")}
+    changes = {
+        "Often": resource("AWS::Scheduler::Schedule", ScheduleExpression="rate(6 hours)", Target=target),
+        "Clock": resource("AWS::IAM::Role", AssumeRolePolicyDocument=assumed, Policies=policies),
+        "MayCount": REMOVED,
+        "Few/EvaluationPeriods": 2,
+        "Few/DatapointsToAlarm": REMOVED,
+    }
+    found = findings(edited(BASE, changes), rules="HP-TXT-011")
+    assert [one.message.rpartition(": it ")[2] for one in found if one.resource == "Few"] == says
+
+
+@pytest.mark.parametrize(
     ("rate", "says"),
     [
         ("rate(5 minutes)", None),

@@ -160,6 +160,14 @@ def free(threshold: int, **changes: Any) -> dict[str, Any]:
     }
 
 
+def used_bytes(threshold: int, **changes: Any) -> dict[str, Any]:
+    """An alarm of the used space of a file system of 1,200 GiB."""
+    configuration = {"DeploymentType": "SINGLE_AZ_1", "ThroughputCapacity": 128}
+    system = {"Files/FileSystemType": "OPENZFS", "Files/OpenZFSConfiguration": configuration}
+    asked = {"Busy/MetricName": "UsedStorageCapacity", "Busy/ComparisonOperator": "GreaterThanThreshold"}
+    return free(threshold, **{**system, **asked, **changes})
+
+
 def said(changes: dict[str, Any]) -> list[str]:
     return [one.message for one in findings(edited(BASE, changes), rules="HP-") if one.rule in RULES]
 
@@ -191,6 +199,12 @@ def test_correct_ones_have_no_finding() -> None:
         ({"Boards/RoleArn": REMOVED}, "RoleArn is missing"),
         ({"Busy/MetricName": "FreeStorageSpace", "Busy/ComparisonOperator": LESS}, "is in bytes, and the threshold is 90"),
         (free(2_000_000_000_000), "Files has 1200 GiB, and always less than 2e+12 bytes free"),
+        (used_bytes(2_000_000_000_000), "Files has 1200 GiB, of which never more than 2e+12 bytes are used"),
+        (
+            used_bytes(1_000_000_000_000, **{"Busy/Statistic": "SampleCount"}),
+            "SampleCount is how many values of UsedStorageCapacity",
+        ),
+        (free(200_000_000_000, **{"Busy/Statistic": "SampleCount"}), "SampleCount is how many values of FreeDataStorageCapacity"),
         (used("CPUUtilization"), "CPUUtilization is a percentage, and never above 120"),
         ({"Busy/MetricName": "cluster_node_count"}, "which is in /aws/sagemaker/Clusters or ContainerInsights"),
         ({"Letters/MessageRetentionPeriod": 86400}, "dead letters of Jobs are kept 86,400 seconds from their first sending"),
@@ -214,6 +228,9 @@ def test_fails_a_mistake(changes: dict[str, Any], message: str) -> None:
         {"Busy/Threshold": 100, "Busy/Statistic": "Sum"},
         {"Busy/Threshold": 0, "Busy/ComparisonOperator": LESS, "Busy/TreatMissingData": "breaching"},
         free(200_000_000_000),
+        free(1, **{"Busy/Statistic": "SampleCount"}),
+        used_bytes(1_000_000_000_000),
+        used_bytes(2_000_000_000_000, **{"Busy/Dimensions/0/Value": "fs-0123456789abcdef0"}),
         used("NetworkThroughputUtilization"),
         {"Busy/MetricName": "ReplicaLag", "Busy/Threshold": 0, "Busy/ComparisonOperator": LESS},
         {"Busy/MetricName": "AuroraBinlogReplicaLag", "Busy/Threshold": 0, "Busy/ComparisonOperator": LESS},
