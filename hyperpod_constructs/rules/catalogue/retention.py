@@ -37,7 +37,7 @@ from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_items
 
 _DELETION = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html"
 _REPLACEMENT = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatereplacepolicy.html"
-_SNAPSHOT = "Snapshot"
+_SNAPSHOT, _START = "Snapshot", "DailyAutomaticBackupStartTime"
 _BESIDE = ("AWS::IAM::", "AWS::KMS::", NESTED_STACK)
 """The begins of types that name a key and encrypt nothing with it."""
 
@@ -232,10 +232,14 @@ def policies_have_known_words(resource: Resource) -> Iterator[Hit]:
     source="https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_WorkingWithAutomatedBackups.html",
 )
 def databases_have_backups(resource: Resource) -> Hit | None:
-    """Of a database, and of a file system that is not Lustre: scratch data is linked to S3 instead."""
+    """Of a database, and of a file system that is not Lustre: scratch data is linked to S3 instead.
+
+    A plan may back up a file system in their place, unless it has a time for daily backups of its own.
+    """
     path = next((path for path in DAYS_KEPT if as_int(resource.get(*path)) == 0), None)
     copy = any(resource.get(key) is not ABSENT for key in ("DBClusterIdentifier", "SourceDBInstanceIdentifier"))
     elsewhere = resource.type == FILE_SYSTEM and bool(resource.template.model.resources("AWS::Backup::BackupSelection"))
-    if path is None or copy or elsewhere:
+    timed = path is not None and resource.get(*path[:-1], _START) is not ABSENT
+    if path is None or copy or (elsewhere and not timed):
         return None
-    return hit(resource, f"{resource.logical_id} keeps no backups", *path)
+    return hit(resource, f"{resource.logical_id} keeps no backups{', and has a time for daily ones' if timed else ''}", *path)

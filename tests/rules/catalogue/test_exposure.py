@@ -331,14 +331,24 @@ def test_a_key_is_rotated_where_kms_can(changes: dict[str, Any], rules: list[str
     assert [rule for rule in rules_of(changed) if rule.startswith("HP-EXP")] == rules
 
 
-@pytest.mark.parametrize(("days", "rules"), [(0, ["HP-RET-006"]), (7, [])])
-def test_file_systems_of_homes_have_backups(days: int, rules: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("days", "beside", "planned", "rules"),
+    [
+        (0, {}, False, ["HP-RET-006"]),
+        (0, {}, True, []),
+        (0, {"DailyAutomaticBackupStartTime": "04:00"}, True, ["HP-RET-006"]),
+        (7, {"DailyAutomaticBackupStartTime": "04:00"}, False, []),
+    ],
+)
+def test_file_systems_of_homes_have_backups(days: int, beside: dict[str, str], planned: bool, rules: list[str]) -> None:
+    setting = {"AutomaticBackupRetentionDays": days, **beside}
     homes = {
         "Type": "AWS::FSx::FileSystem",
         **KEPT,
-        "Properties": {"FileSystemType": "OPENZFS", "OpenZFSConfiguration": {"AutomaticBackupRetentionDays": days}},
+        "Properties": {"FileSystemType": "OPENZFS", "OpenZFSConfiguration": setting},
     }
-    assert [rule for rule in rules_of(edited(BASE, {"Shared": homes})) if rule.startswith("HP-RET")] == rules
+    plan = {"Chosen": {"Type": "AWS::Backup::BackupSelection", "Properties": {"BackupPlanId": "daily"}}} if planned else {}
+    assert [rule for rule in rules_of(edited(BASE, {"Shared": homes, **plan})) if rule.startswith("HP-RET")] == rules
 
 
 @pytest.mark.parametrize(
