@@ -31,12 +31,12 @@ class DataBucket:
     """A bucket with data that nobody deletes by age.
 
     :param why: what tells so, in words.
-    :param imported: the prefixes that a file system imports, where they are known.
+    :param read: the prefixes that a file system imports, or from which somebody else reads, where they are known.
     """
 
     resource: Resource
     why: str
-    imported: Sequence[str]
+    read: Sequence[str]
 
 
 class Read(NamedTuple):
@@ -83,13 +83,16 @@ def _read(model: Model) -> Iterator[Read]:
 
 
 def data_buckets(model: Model) -> Iterator[DataBucket]:
-    """Buckets that a file system is linked to, and kept ones whose name says that data is in them."""
+    """Buckets that a file system is linked to, or from which nodes or models read, and kept ones with a name of data."""
     found = linked(model)
     for bucket, imported in found.items():
         yield DataBucket(bucket, "a file system is linked to it", imported)
+    read = {bucket: reads for bucket, reads in read_objects(model) if bucket not in found}
+    for bucket, reads in read.items():
+        yield DataBucket(bucket, f"{reads[0].reader} from it", [one.prefix for one in reads])
     for bucket in model.resources(BUCKET):
         kept = as_str(bucket.deletion_policy) in KEEPING_POLICIES
-        if kept and bucket not in found and DATA_WORDS.search(bucket.logical_id):
+        if kept and bucket not in found and bucket not in read and DATA_WORDS.search(bucket.logical_id):
             yield DataBucket(bucket, "its stack keeps it", ())
 
 

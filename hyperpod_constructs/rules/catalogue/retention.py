@@ -150,22 +150,19 @@ def what_is_kept_is_kept_by_the_stack(resource: Resource) -> Hit:
     "HP-RET-007",
     on=data_buckets,
     title="no rule of a bucket deletes all of its data",
-    why="S3 deletes each object at its age: checkpoints that nobody has copied, and data of which a file system shows the names",
+    why="S3 deletes each object at its age: checkpoints that nobody has copied, data of which a file system shows the names, and "
+    "scripts without which no node is replaced",
     fix="write a Prefix for what may go",
-    allowed="an expiration of objects with a Prefix, a tag or a size, not of data that a file system imports",
+    allowed="an expiration of objects with a Prefix, a tag or a size, not of what a file system imports or nodes read",
     source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-expire-general-considerations.html",
 )
 def data_does_not_expire(found: DataBucket) -> Iterator[Hit]:
     for index, rule in rules_of(found.resource):
         expires = [key for key in ("ExpirationDate", "ExpirationInDays") if _is_given(found.resource, index, rule, key)]
         prefix = prefix_of(rule) if expires else None
-        cleared = [one for one in ("", *found.imported) if prefix is not None and one.startswith(prefix)]
+        cleared = [one for one in ("", *found.read) if prefix is not None and one.startswith(prefix)]
         if cleared:
-            what = (
-                f"a rule deletes all of {cleared[0]}, which is imported"
-                if prefix
-                else "a rule without a prefix deletes all objects"
-            )
+            what = f"a rule deletes all of {cleared[0]}" if prefix else "a rule without a prefix deletes all objects"
             yield hit(found.resource, f"{found.why}, and {what}", "LifecycleConfiguration", "Rules", index, expires[0])
 
 

@@ -64,7 +64,16 @@ CASES = [
         "HP-RET-007", slurm(), {"Data/LifecycleConfiguration": expiring()}, {"Data/LifecycleConfiguration": expiring(Prefix="old/")}
     ),
     Case(
-        "HP-RET-007", slurm(), {"Data/LifecycleConfiguration": expiring(Prefix="")}, {"Scripts/LifecycleConfiguration": expiring()}
+        "HP-RET-007",
+        slurm(),
+        {"Data/LifecycleConfiguration": expiring(Prefix="")},
+        {"Scripts/LifecycleConfiguration": expiring(Prefix="logs/")},
+    ),
+    Case(
+        "HP-RET-007",
+        slurm(),
+        {"Scripts/LifecycleConfiguration": expiring()},
+        {"Scripts/LifecycleConfiguration": expiring(TagFilters=[{"Key": "kind", "Value": "trial"}])},
     ),
     Case(
         "HP-RET-007",
