@@ -16,7 +16,7 @@ from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import Value, as_str
 
-_START = "ssm:StartSession"
+_START, _ANY = "ssm:StartSession", "instance/*"
 _CLUSTER, _DOCUMENT = "AWS::SageMaker::Cluster", "AWS::SSM::Document"
 _WITH_INSTANCES = (
     "AWS::AutoScaling::AutoScalingGroup",
@@ -38,7 +38,8 @@ def mistaken_targets(resource: Resource, statement: Statement) -> Iterator[str]:
         return
     targets = [one for one in statement.resources if not _is_document(one)]
     alone = [one.raw for one in _statements(resource) if one.speaks_of(_START) is not False] == [statement.raw]
-    if _names_own(statement, model) and alone and targets and all(map(_is_instance, targets)):
+    own = _names_own(statement, model) or _is_for_nodes(resource, statement, targets)
+    if own and alone and targets and all(map(_is_instance, targets)):
         yield f"{_START} on instances of EC2: the templates have none, and the target of a node is the ARN of its cluster"
 
 
@@ -54,6 +55,12 @@ def _names_own(statement: Statement, model: Model) -> bool:
     return any(one in references(statement.resources) for one in named) or any(
         _fields(one)[5] in names for one in statement.resources
     )
+
+
+def _is_for_nodes(resource: Resource, statement: Statement, targets: list[Value]) -> bool:
+    """Whether a policy is for people of a cluster of the model, and names no certain instances beside it."""
+    clusters = (one for other in _statements(resource) for one in references(other.resources) if one.type == _CLUSTER)
+    return any(clusters) and not statement.conditional and all(_fields(one)[5] == _ANY for one in targets)
 
 
 def _starts(statement: Statement) -> bool:

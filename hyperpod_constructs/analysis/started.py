@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from hyperpod_constructs.analysis.iam import ROLE, role_facts
-from hyperpod_constructs.facts.iam_actions import ON_SEVERAL, TOGETHER
+from hyperpod_constructs.analysis.iam import ROLE, RoleFacts, role_facts
+from hyperpod_constructs.facts.iam_actions import ON_SEVERAL, TOGETHER, Together
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import UNKNOWN, as_str, joined
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, as_str, joined
 
 
 class Started(NamedTuple):
@@ -27,7 +27,7 @@ def unfinished(model: Model) -> Iterator[Started]:
         allowed = (text for one in facts.statements if one.effect == "Allow" for text in map(as_str, one.actions))
         named = {text.lower() for text in allowed if text is not None}
         for task in TOGETHER:
-            if any(action.lower() in named for action in task.own):
+            if any(action.lower() in named for action in task.own) and not _may_be_another(task, facts, model):
                 missing = tuple(action for action in (*task.own, *task.others) if facts.may(action) is False)
                 if missing:
                     yield Started(role, task.words, missing)
@@ -35,6 +35,13 @@ def unfinished(model: Model) -> Iterator[Started]:
             lacking = tuple(f"{action} on {kind}" for kind, arns in needed if not _may_on_one(role, action, arns))
             if action.lower() in named and lacking:
                 yield Started(role, words, lacking)
+
+
+def _may_be_another(task: Together, facts: RoleFacts, model: Model) -> bool:
+    """Whether what a role begins may be another task, or the policy of a resource may allow the rest."""
+    type_, place = task.allowed_by
+    open_ = any(one.get(place) is not ABSENT for one in model.resources(type_)) if type_ else False
+    return open_ or any(facts.may(action) is not False for action in task.unless)
 
 
 def _may_on_one(role: Resource, action: str, arns: tuple[str, ...]) -> bool:

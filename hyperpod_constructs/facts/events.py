@@ -270,6 +270,15 @@ https://docs.aws.amazon.com/batch/latest/userguide/service-job-events.html and
 https://docs.aws.amazon.com/batch/latest/userguide/batch-service-job-queue-blocked-events.html
 """
 
+STATES = (
+    *("aborted", "canceled", "cancelled", "completed", "created", "deleted", "expired", "failed", "failure", "finished"),
+    *("running", "started", "stopped", "succeeded", "success", "timedout"),
+)
+"""Words for a state, in small letters: events have it in `detail`, and not in their type.
+
+Source: https://docs.aws.amazon.com/eventbridge/latest/ref/events.html (as of 2026-11-30)
+"""
+
 OF_OWN_RESOURCES: Mapping[str, str] = {
     f"aws.{name}": name for name in ("cloudwatch", "codebuild", "ecr", "ecs", "rds", "s3", "sagemaker", "states")
 }

@@ -64,11 +64,15 @@ class Together(NamedTuple):
 
     :param own: actions that are of no use outside of the task.
     :param others: further actions that it takes.
+    :param unless: actions of other tasks that begin in the same way.
+    :param allowed_by: the type of resources whose own policy may allow the rest, with the place of the policy.
     """
 
     words: str
     own: tuple[str, ...]
     others: tuple[str, ...]
+    unless: tuple[str, ...] = ()
+    allowed_by: tuple[str, str] = ("", "")
 
 
 TOGETHER = (
@@ -78,6 +82,13 @@ TOGETHER = (
         ("ecr:BatchCheckLayerAvailability", "ecr:GetAuthorizationToken", "ecr:PutImage"),
     ),
     Together("pull an image", ("ecr:GetDownloadUrlForLayer",), ("ecr:BatchGetImage", "ecr:GetAuthorizationToken")),
+    Together(
+        "pull an image",
+        ("ecr:GetAuthorizationToken",),
+        ("ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"),
+        unless=("ecr:GetDownloadUrlForLayer", "ecr:InitiateLayerUpload", "ecr:PutImage", "ecr:UploadLayerPart"),
+        allowed_by=("AWS::ECR::Repository", "RepositoryPolicyText"),
+    ),
     Together("query metrics", ("aps:GetLabels",), ("aps:QueryMetrics",)),
     Together("query metrics", ("aps:GetSeries",), ("aps:QueryMetrics",)),
 )

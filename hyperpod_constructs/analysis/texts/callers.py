@@ -16,7 +16,7 @@ from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJud
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import raw_at, references
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, as_int, as_str
+from hyperpod_constructs.templates.values import ABSENT, as_int, as_items, as_str
 
 SWITCHED = ("AWS::Events::Rule", "AWS::Scheduler::Schedule")
 """What calls functions, and has a switch."""
@@ -60,6 +60,18 @@ def _serves_clock(role: Resource) -> bool:
     names = [as_str(name) for principals in found for name in ((None,) if principals is None else principals)]
     own = any(one.type in SWITCHED for one in users_of(role)) and not is_handed_on(role)
     return own and trust.complete and bool(names) and all(one in _CLOCKS for one in names)
+
+
+def rare_callers(function: Resource) -> list[Resource]:
+    """The rules for events of AWS that call a function; none if something else may call it."""
+    callers = callers_of(function) or []
+    return callers if all(map(_hears_aws, callers)) and not is_handed_on(function) else []
+
+
+def _hears_aws(rule: Resource) -> bool:
+    """Whether a rule is for events of AWS alone, which come when something happens."""
+    sources = as_items(rule.get("EventPattern", "source")) or ()
+    return _hears(rule) and bool(sources) and all((as_str(one) or "").startswith("aws.") for one in sources)
 
 
 def is_off(caller: Resource) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hyperpod_constructs.analysis.arn_kinds import thing_of
@@ -208,7 +208,7 @@ def _sources(sources: list[str], types: list[str]) -> Slips:
 def _types(types: list[str]) -> Slips:
     for index, name in enumerate(types):
         if name not in events.SAGEMAKER_EVENTS:
-            near = nearest(name, events.SAGEMAKER_EVENTS)
+            near = nearest(name, events.SAGEMAKER_EVENTS) or _with_state(name, events.SAGEMAKER_EVENTS)
             if near is not None or "HyperPod" in name:
                 message = f"SageMaker has no event {name!r}{f'; the nearest is {near!r}' if near else ''}"
                 yield Slip(message, listed(events.HYPERPOD_EVENTS), ("detail-type", index), name, dead=True)
@@ -218,10 +218,17 @@ def _other_types(sources: list[str], types: list[str]) -> Slips:
     """Types that surely are others of the same source, misspelled."""
     names = events.OTHER_EVENTS.get(sources[0] if len(sources) == 1 else "", ())
     for index, name in enumerate(types if names else ()):
-        near = typo_of(name, names)
+        near = typo_of(name, names) or _with_state(name, names)
         if near is not None:
             message = f"{sources[0]} has no event {name!r}; the nearest is {near!r}"
             yield Slip(message, listed(names), ("detail-type", index), name, dead=True)
+
+
+def _with_state(name: str, names: Sequence[str]) -> str | None:
+    """The event of any state of something, where a type names one of them: the state is in `detail`."""
+    thing, _, state = name.rpartition(" ")
+    found = [one for one in names if one in (f"{thing} State Change", f"{thing} Status Change", f"{thing} Execution State Change")]
+    return found[0] if name not in names and state.lower() in events.STATES and found else None
 
 
 def _accounts(pattern: Mapping[str, Value]) -> Slips:

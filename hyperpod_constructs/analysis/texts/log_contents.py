@@ -2,7 +2,7 @@
 
 A group has what its writers write: the audit of a control plane, the calls of a trail, records of flows, lines of builds. A filter
 for fields of one kind finds none of them in a group of another kind. Programs may write any lines, so a group to which a function,
-a container or an agent may write is believed.
+a container or an agent may write is believed, unless the code of the function says nothing.
 
 Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html
 """
@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from hyperpod_constructs.analysis.alone import types_of_users
 from hyperpod_constructs.analysis.by_name import named_resource
+from hyperpod_constructs.analysis.function_code import FUNCTION
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.texts.reading import known, spelled
@@ -28,6 +29,9 @@ from hyperpod_constructs.templates.values import Value, as_str, leaves
 
 _NAME, _PATTERN, _QUERY = "LogGroupName", "FilterPattern", "QueryString"
 _NAMES = "LogGroupNames/*"
+_QUOTED, _SAYS = re.compile(r'"([^"\\]{3,100})"'), re.compile(r"\b(?:print|logg?(?:ing|er)?|stdout|stderr)\b|console\.")
+_OF_LAMBDA = re.compile(r"(?i)error|exception|traceback|timed out|START|END|REPORT|INIT|memory|warn|runtime|exit")
+"""Words of lines that Lambda itself writes."""
 _ACTION = re.compile(r"\w\s{0,9}=\s{0,9}\"?(?:ACCEPT|REJECT)\b")
 _ABSENCE = re.compile(r"NOT\s+EXISTS|!=")
 _HIDDEN = re.compile(r"""'[^'\n]*'|"[^"\n]*"|/(?:[^/\\\n]|\\.)+/|#[^\n]*""")
@@ -46,7 +50,8 @@ class Written(NamedTuple):
 
 
 def filter_of(resource: Resource) -> Slips:
-    """A filter that asks for lines of another kind than its group has."""
+    """A filter that asks for lines of another kind than its group has, or for those of another function."""
+    yield from _of_another_function(resource)
     pattern, found = spelled(resource.get(_PATTERN)) or "", written_to(resource, resource.get(_NAME))
     asked, lists = fields_asked(pattern), pattern.lstrip().startswith("[") and bool(_ACTION.search(pattern))
     if not found or (not asked and not lists) or any(one.content is FLOWS for one in found):
@@ -61,6 +66,31 @@ def filter_of(resource: Resource) -> Slips:
         message = f"the filter asks for {what}, and {_says(found)}{near}"
         allowed = _right(resource.template.model, kind) or listed(sorted(names)) or "a field of the lines in the group"
         yield Slip(message, allowed, (_PATTERN if kind is None else _NAME,), dead=True)
+
+
+def _of_another_function(resource: Resource) -> Slips:
+    """A filter for a text that the code of another function has, where the one that writes to its group has it nowhere."""
+    pattern, model = known(resource.get(_PATTERN)) or "", resource.template.model
+    text, group = _QUOTED.fullmatch(pattern.strip()), named_resource(resource, resource.get(_NAME), GROUP)
+    codes = {one: spelled(one.get("Code", "ZipFile")) for one in model.resources(FUNCTION)} if text and group is not None else {}
+    here = [one for one in codes if group_written_by(one) is group]
+    if text is None or group is None or len(here) != 1 or _has_others(group, {FUNCTION}) or not _is_silent(codes[here[0]], text[1]):
+        return
+    there = [one for one, code in codes.items() if _may_say(code or "", text[1]) and group_written_by(one) is not None]
+    if there:
+        right = group_written_by(there[0])
+        message = f"the code of {here[0].logical_id} says {text[1]} nowhere, and that of {there[0].logical_id} does"
+        yield Slip(message, right.logical_id if right is not None else "", (_NAME,), dead=True)
+
+
+def _may_say(code: str, text: str) -> bool:
+    """Whether a line of code that writes one has a text, which is more than the name of an exception."""
+    return (":" in text or " " in text) and any(text in line and _SAYS.search(line) for line in code.splitlines())
+
+
+def _is_silent(code: str | None, text: str) -> bool:
+    """Whether code surely writes no line with a text: it has it nowhere, and says nothing by which data could have it."""
+    return code is not None and text not in code and not _SAYS.search(code) and not _OF_LAMBDA.search(text)
 
 
 def query_of(resource: Resource) -> Slips:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hyperpod_constructs.analysis.texts.callers import rare_callers
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.analysis.texts.watched import Watched, quotient, watched
@@ -312,6 +313,22 @@ def _of_a_sum(alarm: Resource) -> Slips:
     yield Slip(message, allowed, path, given, dead=True)
 
 
+def _rings_without_calls(alarm: Resource) -> Slips:
+    """An alarm of a function that takes missing values for bad ones, where only events call the function, and none may come."""
+    found, operator = watched(alarm), known(alarm.get(_OPERATOR)) or ""
+    of_calls = found is not None and found.namespace == "AWS/Lambda" and found.name in (*ONE_EACH["AWS/Lambda"], "Duration")
+    function = found.named("FunctionName") if of_calls and found is not None else None
+    if function is None or not operator.startswith("Greater") or known(alarm.get("TreatMissingData")) != "breaching":
+        return
+    callers = rare_callers(function)
+    if callers and found is not None:
+        message = (
+            f"{function.logical_id} has values of {found.name} only when {callers[0].logical_id} calls it, and the alarm rings "
+            "without values"
+        )
+        yield Slip(message, "notBreaching", ("TreatMissingData",), "breaching", dead=True)
+
+
 def _threshold_and_unit(alarm: Resource) -> Slips:
     yield from threshold(alarm)
     yield from _of_a_quotient(alarm)
@@ -319,6 +336,7 @@ def _threshold_and_unit(alarm: Resource) -> Slips:
     yield from _rings_for_good_states(alarm)
     yield from _rings_for_few_of_its_own(alarm)
     yield from unit(alarm)
+    yield from _rings_without_calls(alarm)
 
 
 WHOLES: Mapping[str, WholeJudge] = {_ALARM: _threshold_and_unit}

@@ -153,6 +153,33 @@ def test_what_may_be_written_is_believed(path: str, value: Any) -> None:
     assert [one.message for one in findings(changed) if one.rule == "HP-TXT-011"] == []
 
 
+SAYING = 'def handler(event, context):\n    print(f"FAILED: {event}")\n'
+QUIET = "def handler(event, context):\n    return 1\n"
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "pattern", "wrong"),
+    [
+        (QUIET, SAYING, '"FAILED:"', True),
+        (SAYING, SAYING, '"FAILED:"', False),
+        (QUIET, QUIET, '"FAILED:"', False),
+        (QUIET.replace("return 1", "print(event)"), SAYING, '"FAILED:"', False),
+        (QUIET, SAYING.replace("FAILED:", "Task timed out"), '"Task timed out"', False),
+        (QUIET, SAYING.replace("FAILED:", "AccessDenied"), '"AccessDenied"', False),
+        (QUIET, QUIET.replace("return 1", 'return "FAILED: all"'), '"FAILED:"', False),
+    ],
+)
+def test_a_text_of_another_function(own: str, other: str, pattern: str, *, wrong: bool) -> None:
+    changes = {
+        "Program/Code/ZipFile": own,
+        "OtherLines": group(),
+        "Other": function(other, LoggingConfig={"LogGroup": {"Ref": "OtherLines"}}),
+        "Failed/FilterPattern": pattern,
+    }
+    found = [one.message for one in findings(edited(BASE, changes))]
+    assert found == (["the code of Program says FAILED: nowhere, and that of Other does"] if wrong else [])
+
+
 def test_a_group_to_which_others_may_write_is_believed() -> None:
     agent = resource("AWS::SSM::Parameter", Type="String", Value={"Fn::Sub": '{"log_group_name": "${ShellLines}"}'})
     changed = edited(BASE, {"Errors/LogGroupName": {"Ref": "ShellLines"}, "Agent": agent})

@@ -488,6 +488,9 @@ def starting(target: str, document: str = "${Session}", **changes: Any) -> dict[
 
 
 CLUSTERS, DEFAULT = "sagemaker:{}:cluster/*", "SSM-SessionManagerRunShell"
+PLAIN = {"Session": {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "String", "Value": "a"}}}
+OF_PEOPLE, TAGGED = "People/PolicyDocument/Statement", {"StringEquals": {"ssm:resourceTag/team": "jumps"}}
+OF_CLUSTER = {f"{OF_PEOPLE}/1": allow("sagemaker:DescribeCluster", {"Fn::GetAtt": ["Cluster", "ClusterArn"]})}
 
 
 @pytest.mark.parametrize(
@@ -511,7 +514,11 @@ def test_shells_are_those_of_the_document_that_is_there_for_them(changes: dict[s
     [
         (starting("ec2:{}:instance/*"), [IDLE]),
         (starting("sagemaker:{}:cluster/*"), []),
-        (starting("ec2:{}:instance/*", "SSM-SessionManagerRunShell"), []),
+        (starting("ec2:{}:instance/*", DEFAULT, **{"Session/Name": DEFAULT}), [IDLE]),
+        (starting("ec2:{}:instance/*", DEFAULT, **PLAIN), []),
+        (starting("ec2:{}:instance/*", DEFAULT, **PLAIN, **OF_CLUSTER), [IDLE]),
+        (starting("ec2:{}:instance/i-0123456789abcdef0", DEFAULT, **PLAIN, **OF_CLUSTER), []),
+        (starting("ec2:{}:instance/*", DEFAULT, **PLAIN, **OF_CLUSTER, **{f"{OF_PEOPLE}/0/Condition": TAGGED}), []),
         (starting("ec2:{}:instance/*", Jump={"Type": "AWS::EC2::Instance", "Properties": {}}), []),
     ],
 )
@@ -628,11 +635,21 @@ def test_a_denial_is_not_of_everything(over_tls: str, rules: list[str]) -> None:
         (["BatchGetImage"], []),
         (["GetDownloadUrlForLayer", "BatchGetImage"], ["ecr:GetAuthorizationToken"]),
         (["GetDownloadUrlForLayer", "GetAuthorizationToken"], ["ecr:BatchGetImage"]),
+        (["GetAuthorizationToken", "DescribeImages", "ListImages"], ["ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]),
+        (["GetAuthorizationToken", "PutImage"], []),
+        (["GetAuthorizationToken", "Batch*", "Get*"], []),
     ],
 )
 def test_who_reads_the_layers_of_an_image_pulls_it(actions: list[str], missing: list[str]) -> None:
     model = Model.of({"t": edited(slurm(), {OTHER: allow([f"ecr:{one}" for one in actions])})})
     assert [list(one.missing) for one in unfinished(model)] == ([missing] if missing else [])
+
+
+@pytest.mark.parametrize(("own", "found"), [({}, 1), ({"RepositoryPolicyText": {"Version": "2012-10-17"}}, 0)])
+def test_the_policy_of_a_repository_may_let_its_images_be_pulled(own: dict[str, Any], found: int) -> None:
+    images = {"Type": "AWS::ECR::Repository", "Properties": {"RepositoryName": "trainer", **own}}
+    model = Model.of({"t": edited(slurm(), {OTHER: allow("ecr:GetAuthorizationToken"), "Images": images})})
+    assert len([*unfinished(model)]) == found
 
 
 @pytest.mark.parametrize(

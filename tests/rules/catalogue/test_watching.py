@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.analysis.texts import event_sources
+from hyperpod_constructs.analysis.texts import event_patterns, event_sources, thresholds
+from hyperpod_constructs.templates.values import frozen
 from tests.rules.catalogue.cases import REMOVED, edited
 from tests.rules.catalogue.templates import Template, findings
 from tests.rules.catalogue.text_bases import KEPT, att, function, resource, sending
@@ -247,6 +248,46 @@ def test_fails_a_mistake(changes: dict[str, Any], message: str) -> None:
 )
 def test_what_may_be_right_is_believed(changes: dict[str, Any]) -> None:
     assert said(changes) == []
+
+
+@pytest.mark.parametrize(
+    ("calls", "metric", "missing", "rings"),
+    [
+        ({"EventPattern": {"source": ["aws.sagemaker"]}}, "Errors", "breaching", True),
+        ({"EventPattern": {"source": ["aws.sagemaker"]}}, "Duration", "breaching", True),
+        ({"EventPattern": {"source": ["aws.sagemaker"]}}, "Errors", "notBreaching", False),
+        ({"EventPattern": {"source": ["team.beats"]}}, "Errors", "breaching", False),
+        ({"ScheduleExpression": "rate(1 minute)"}, "Errors", "breaching", False),
+    ],
+)
+def test_a_function_for_events_has_no_values_without_them(calls: dict[str, Any], metric: str, missing: str, rings: bool) -> None:
+    watching = {"Namespace": "AWS/Lambda", "MetricName": metric, "Dimensions": [{"Name": "FunctionName", "Value": {"Ref": "F"}}]}
+    asked = {"Statistic": "Maximum", "Threshold": 0.5, "ComparisonOperator": "GreaterThanThreshold", "TreatMissingData": missing}
+    resources = {
+        "F": function("def handler(event, context):\n    return 1\n"),
+        "Rule": resource("AWS::Events::Rule", **calls, Targets=[{"Id": "a", "Arn": att("F")}]),
+        "Alarm": resource("AWS::CloudWatch::Alarm", **watching, **asked, Period=300, EvaluationPeriods=1, AlarmActions=[ROLE]),
+    }
+    (alarm,) = model_of(json.dumps({"Resources": resources})).resources("AWS::CloudWatch::Alarm")
+    found = [slip.message for slip in thresholds.WHOLES[alarm.type](alarm)]
+    assert [f"F has values of {metric} only when Rule calls it, and the alarm rings without values"] * rings == found
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "near"),
+    [
+        ("aws.backup", "Backup Job Failed", "Backup Job State Change"),
+        ("aws.codebuild", "CodeBuild Build Succeeded", "CodeBuild Build State Change"),
+        ("aws.sagemaker", "SageMaker Training Job Completed", "SageMaker Training Job State Change"),
+        ("aws.ec2", "EC2 AMI Failed", None),
+        ("aws.backup", "Backup Job State Change", None),
+        ("aws.backup", "Backup Selection Created", None),
+    ],
+)
+def test_the_type_of_an_event_is_of_any_state(source: str, name: str, near: str | None) -> None:
+    pattern = {"source": [source], "detail-type": [name]}
+    found = [slip.message.rpartition("the nearest is ")[2] for slip in event_patterns.event_pattern(frozen(pattern))]
+    assert found == ([repr(near)] if near else [])
 
 
 RULE_OF_CLUSTER = """{{Resources: {{
