@@ -143,13 +143,18 @@ class _Reader:
         return _GIVES.get(called) or _WRITTEN.get(type(given))
 
     def compared(self, node: ast.Compare) -> Slips:
-        """A comparison with a word that a text never is."""
+        """A comparison with a word that a text never is, or of an object or a list with a text."""
         found, other = self.form(node.left), node.comparators[0]
         words = found.words if found is not None and not isinstance(found, Lost) else ()
         items = other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
         given = [one.value for one in items if isinstance(one, ast.Constant) and isinstance(one.value, str)]
         wrong = [one for one in given if words and one not in words]
-        if len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.NotEq | ast.In | ast.NotIn) and wrong:
+        if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Eq | ast.NotEq | ast.In | ast.NotIn):
+            return
+        if given and isinstance(found, Data) and not found.is_open and (found.members or found.items):
+            what = f"{ast.unparse(node.left)}, which is {_WORDS[list if found.items else dict]}, with {given[0]!r}"
+            yield Slip(f"line {node.lineno} of the code compares {what}", _texts_of(node.left, found), _CODE, dead=True)
+        elif wrong:
             message = f"line {node.lineno} of the code compares {ast.unparse(node.left)} with {wrong[0]!r}, which it never is"
             yield Slip(message + meant(wrong[0], words), listed(words), _CODE, dead=True)
 
@@ -171,6 +176,11 @@ class _Reader:
         made = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func) == "boto3.client"
         first = node.args[0] if made and isinstance(node, ast.Call) and node.args else None
         return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else None
+
+
+def _texts_of(node: ast.expr, found: Data) -> str:
+    """The members of an object that a text can be compared with."""
+    return listed(f"{ast.unparse(node)}[{name!r}]" for name in found.members) or "a text"
 
 
 def _bound(tree: ast.Module) -> Iterator[str]:

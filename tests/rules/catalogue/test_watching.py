@@ -193,6 +193,11 @@ def test_correct_ones_have_no_finding() -> None:
         ({"Tries/FunctionName": "count-node", "Tries/Qualifier": "$LATEST"}, "no AWS::Lambda::Function is called count-node"),
         ({"Count/Code/ZipFile": CODE.replace('"Pending"', '"InService"')}, "with 'InService', which it never is"),
         (
+            {"Count/Code/ZipFile": CODE.replace('["Status"]', "")},
+            "compares node['InstanceStatus'], which is an object, with 'Running'",
+        ),
+        ({"Count/Code/ZipFile": CODE.replace("return [", "return nodes != 'none' and [")}, "nodes, which is a list, with 'none'"),
+        (
             {"Steps/Definition/States/Count/Retry/0/ErrorEquals/0": "Lambda.TooManyRequestException"},
             "the nearest is Lambda.TooManyRequestsException",
         ),
@@ -236,6 +241,12 @@ def test_fails_a_mistake(changes: dict[str, Any], message: str) -> None:
         {"Busy/MetricName": "ReplicaLag", "Busy/Threshold": 0, "Busy/ComparisonOperator": LESS},
         {"Busy/MetricName": "AuroraBinlogReplicaLag", "Busy/Threshold": 0, "Busy/ComparisonOperator": LESS},
         {"Lines/LogGroupName": "/aws/lambda/another"},
+        {"Count/Code/ZipFile": CODE.replace('["InstanceStatus"]["Status"]', '["InstanceId"]')},
+        {
+            "Count/Code/ZipFile": CODE.replace(
+                'node["InstanceStatus"]["Status"] in ("Running", "Pending")', '"Status" in node["InstanceStatus"]'
+            )
+        },
         {"Tries/Qualifier": "$LATEST"},
         {"Tries/Qualifier": "3"},
         {"Letters/MessageRetentionPeriod": REMOVED},
