@@ -12,10 +12,11 @@ https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.custom_resources-readme.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
 from hyperpod_constructs.analysis.code_runs.known_calls import OF_REQUEST
-from hyperpod_constructs.analysis.code_runs.runs import AGAIN, DELETE, UPDATE, Run
+from hyperpod_constructs.analysis.code_runs.runs import AGAIN, CREATE, DELETE, UPDATE, Run
 from hyperpod_constructs.analysis.code_runs.things import FRESH, Fresh, Items, Object, Thing
 from hyperpod_constructs.analysis.custom_resources import IS_COMPLETE, made_behind, made_by
 from hyperpod_constructs.analysis.function_answers import answer_of_function
@@ -35,6 +36,9 @@ _OLD = "PhysicalResourceId"
 _PUT = "PUT"
 _MOST_BYTES = 4096
 _DELETING = ("Delete", "Deregister", "Terminate")
+_MAKING = ("Create", "Put")
+_TAKES_AWAY = re.compile(r"(?i)clean|delet|disabl|empt|paus|purg|remov|restrict|revok|suspend|without")
+"""Names of custom resources that take something away as long as they are there."""
 
 
 def mistakes_in_answers(tree: ast.Module, function: Resource, name: str) -> Slips:
@@ -50,6 +54,7 @@ def mistakes_in_answers(tree: ast.Module, function: Resource, name: str) -> Slip
         direct = runs if made_by(function) else []
         yield from _properties(runs)
         yield from _failing(runs)
+        yield from _turned(handler, runs)
         yield from _repeated([one for one in known if one.request == AGAIN])
         yield from _silent(handler, direct)
         yield from (slip for run in direct for slip in _refused(run))
@@ -163,6 +168,27 @@ def _new_id(handler: ast.FunctionDef, runs: Sequence[Run]) -> Iterator[Slip]:
             )
             yield _slip(handler.lineno, says, "the same id for the same resource, such as its name")
             return
+
+
+def _turned(handler: ast.FunctionDef, runs: Sequence[Run]) -> Iterator[Slip]:
+    """What a request to create deletes alone, and a request to delete makes."""
+    for create, delete in ((one, other) for one in runs for other in runs if one.resource is other.resource is not None):
+        if (create.request, delete.request) != (CREATE, DELETE) or not (create.is_whole and delete.is_whole):
+            continue
+        made, makes = (_things(one, *_MAKING) for one in (create, delete))
+        deletes, deleted = (_things(one, "Delete") for one in (create, delete))
+        same, resource = sorted({*deletes} & {*makes}), create.resource
+        if same and not made and not deleted and resource is not None and not _TAKES_AWAY.search(resource.type):
+            first, second = deletes[same[0]], makes[same[0]]
+            says = f"calls {first} with the request to create {resource.logical_id}, and {second} with the one to delete it"
+            yield _slip(handler.lineno, says, "the reverse")
+            return
+
+
+def _things(run: Run, *verbs: str) -> dict[str, str]:
+    """The calls of a run whose names begin with one of some verbs, by their things, such as `Object` of `PutObject`."""
+    names = dict.fromkeys(one.operation.name for one in run.calls)
+    return {name.removeprefix(verb): name for name in names for verb in verbs if name.startswith(verb)}
 
 
 def _properties(runs: Sequence[Run]) -> Iterator[Slip]:

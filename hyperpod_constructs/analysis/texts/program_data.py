@@ -3,7 +3,8 @@
 Names that are assigned in several places, what may fail inside `try`, and what the code asks for by `in`, are believed.
 
 Sources: https://docs.aws.amazon.com/boto3/latest/guide/clients.html and
-https://docs.aws.amazon.com/lambda/latest/dg/python-handler.html
+https://docs.aws.amazon.com/lambda/latest/dg/python-handler.html; of subjects
+https://docs.aws.amazon.com/sns/latest/api/API_Publish.html
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from hyperpod_constructs.facts.sdk_shapes import answer_of
 
 _CODE = ("Code", "ZipFile")
 _OF_CLIENTS = ("ResponseMetadata",)
-_ROUNDS = 4
+_ROUNDS, _LONGEST_SUBJECT = 4, 99
 _WORDS: Mapping[type, str] = {dict: "an object", int: "a number", list: "a list", str: "a text"}
 _GIVES: Mapping[str, type] = {"json.dumps": str, "len": int, "sorted": list, "str": str}
 """What functions give."""
@@ -66,6 +67,8 @@ def _found(tree: ast.Module, clients: Mapping[str, str], handler: str, event: Kn
             yield from reader.compared(node)
         elif isinstance(node, ast.Attribute):
             yield from reader.attribute(node)
+        elif isinstance(node, ast.Call):
+            yield from reader.subject(node)
 
 
 def _asked(tree: ast.Module) -> Iterator[str]:
@@ -158,6 +161,21 @@ class _Reader:
             message = f"line {node.lineno} of the code compares {ast.unparse(node.left)} with {wrong[0]!r}, which it never is"
             yield Slip(message + meant(wrong[0], words), listed(words), _CODE, dead=True)
 
+    def subject(self, node: ast.Call) -> Slips:
+        """The subject of a message, of one line."""
+        given = [one.value for one in node.keywords if one.arg == "Subject"]
+        publishes = isinstance(node.func, ast.Attribute) and node.func.attr == "publish"
+        if not publishes or not given or not isinstance(node.func, ast.Attribute) or self._service(node.func.value) != "sns":
+            return
+        found = self._values.get(given[0].id) if isinstance(given[0], ast.Name) else given[0]
+        text = _spelled(found)
+        if "\n" in text or len(text) > _LONGEST_SUBJECT:
+            what = "of several lines" if "\n" in text else f"of {len(text)} characters"
+            allowed = f"one line of at most {_LONGEST_SUBJECT} characters"
+            yield Slip(
+                f"line {node.lineno} of the code publishes with a subject {what}, which SNS refuses", allowed, _CODE, dead=True
+            )
+
     def _answer(self, node: ast.Call) -> Known:
         """The form of what a client answers, or of its pages."""
         if id(node) in self._pages:
@@ -176,6 +194,19 @@ class _Reader:
         made = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func) == "boto3.client"
         first = node.args[0] if made and isinstance(node, ast.Call) and node.args else None
         return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else None
+
+
+def _spelled(node: ast.expr | None) -> str:
+    """What is surely in a text: its written parts, and what joins several."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(_spelled, node.values))
+    joins = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "join"
+    items = node.args[0] if isinstance(node, ast.Call) and joins and len(node.args) == 1 else None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(items, ast.List | ast.Tuple):
+        return _spelled(node.func.value).join("" if isinstance(one, ast.Starred) else _spelled(one) for one in items.elts)
+    return ""
 
 
 def _texts_of(node: ast.expr, found: Data) -> str:

@@ -339,3 +339,40 @@ BY_REQUEST = DELETING.replace(
 def test_an_update_keeps_the_id_of_what_a_later_request_deletes(code: str, wrong: bool) -> None:
     messages = [one for one in found(direct(code)) if "HP-TXT" in one]
     assert ["answers each update with a new physical id" in one for one in messages] == [True] * wrong
+
+
+FILES = """
+import boto3
+import cfnresponse
+
+s3 = boto3.client("s3")
+
+
+def handler(event, context):
+    if event["RequestType"] != "Delete":
+        s3.put_object(Bucket="files", Key="a", Body="a")
+    else:
+        s3.delete_object(Bucket="files", Key="a")
+    cfnresponse.send(event, context, cfnresponse.SUCCESS, {}, "a")
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "type_", "turned"),
+    [
+        ("", "", "Custom::Files", False),
+        ("!=", "==", "Custom::Files", True),
+        ("!=", "==", "Custom::NoFiles", True),
+        ("!=", "==", "Custom::WithoutFiles", False),
+        ("s3.delete_object", "print", "Custom::Files", False),
+        ("s3.put_object", "s3.delete_object", "Custom::Files", False),
+    ],
+)
+def test_a_request_to_create_makes_and_one_to_delete_deletes(old: str, new: str, type_: str, *, turned: bool) -> None:
+    code = FILES.replace(old, new) if old else FILES
+    own = resource(type_, ServiceToken=att("F"), ServiceTimeout=60)
+    said = [one.message for one in findings({"Resources": {"F": function(code), "Own": own}}, rules="HP-TXT-011")]
+    assert (
+        any("calls DeleteObject with the request to create Own, and PutObject with the one to delete it" in one for one in said)
+        is turned
+    )

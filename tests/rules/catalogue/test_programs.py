@@ -555,3 +555,34 @@ def test_calls_get_what_their_parameters_name(changes: dict[str, Any], message: 
     code = function(NAMING, Environment={"Variables": {**NAMES, **changes}})
     said = [found.message for found in findings({"Resources": {"F": code, **things}}, rules="HP-TXT-011") if "F" in found.resource]
     assert message in " ".join(said) if message else said == [], said
+
+
+SENDING = """
+import boto3
+
+sns = boto3.client("sns")
+
+
+def handler(event, context):
+    text = "\\n".join([f"Node {event['id']}", "is unhealthy"])
+    sns.publish(TopicArn="arn:aws:sns:us-west-2:123456789012:alerts", Subject=SUBJECT, Message=text)
+"""
+
+
+@pytest.mark.parametrize(
+    ("subject", "message"),
+    [
+        ("text", "publishes with a subject of several lines"),
+        ("f'Node\\n{text}'", "of several lines"),
+        (repr("a" * 100), "publishes with a subject of 100 characters, which SNS refuses"),
+        (repr("a" * 99), None),
+        ("text[:99]", None),
+        ("text.replace(chr(10), ' ')", None),
+        ("' '.join(['Node', 'is unhealthy'])", None),
+        ("'\\n'.join(['Node'])", None),
+        ("event['title']", None),
+    ],
+)
+def test_the_subject_of_a_message_is_a_line(subject: str, message: str | None) -> None:
+    said = found(SENDING.replace("SUBJECT", subject))
+    assert [message in one for one in said] == [True] if message else said == [], said
