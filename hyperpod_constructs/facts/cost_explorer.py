@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 # Each page of an answer is a request of its own.
 # Source: https://aws.amazon.com/aws-cost-management/aws-cost-explorer/faqs
 REQUEST_USD = 0.01
@@ -16,3 +18,12 @@ FILTERS = (
     *("PurchaseType", "RecordType", "Region", "Service", "TagKeyValue", "UsageType", "UsageTypeGroup"),
 )
 """Dimensions by which budgets filter costs (as of 2026-11-27, read, not measured); there may be others."""
+
+NO_SERVICES = {
+    re.compile(r"(?i)(?:(?:Amazon|AWS) ?)?(?:Sage ?Maker ?)?HyperPod.{0,50}|SageMaker.{0,50}"): "Amazon SageMaker",
+    re.compile(r"FSx.{0,50}"): "Amazon FSx",
+}
+"""Names that no service of a bill has, with the one that has these costs: a bill has clusters among those of SageMaker.
+
+Source: https://aws.amazon.com/sagemaker/ai/pricing/ (as of 2026-11-30, read, not measured)
+"""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.schema.violation import listed
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.analysis.typo import typo_of
-from hyperpod_constructs.facts.cost_explorer import FILTERS
+from hyperpod_constructs.facts.cost_explorer import FILTERS, NO_SERVICES
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_float, as_str
@@ -44,12 +45,17 @@ def notifications(budget: Resource) -> Slips:
 
 
 def _filters(budget: Resource) -> Slips:
-    """Filters are called as the dimensions of costs."""
+    """Filters are called as the dimensions of costs, and services as in a bill."""
     for name, value in mapping(budget.get("Budget", "CostFilters")).items():
         near = typo_of(name, FILTERS)
         if near is not None:
             message = f"costs have no dimension {name}; the nearest is {near}"
             yield Slip(message, listed(FILTERS), ("Budget", "CostFilters", name), value)
+    for path, value in place_in(budget.get("Budget"), "CostFilters/Service/*"):
+        text = known(value) or ""
+        right = next((one for pattern, one in NO_SERVICES.items() if pattern.fullmatch(text)), None)
+        if right is not None:
+            yield Slip(f"a bill has no service {text}; these costs are of {right}", right, ("Budget", *path), value, dead=True)
 
 
 def _limit(budget: Resource, notification: Mapping[str, Value]) -> Slips:

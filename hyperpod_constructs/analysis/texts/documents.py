@@ -13,14 +13,23 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
+from hyperpod_constructs.analysis.alone import users_of
+from hyperpod_constructs.analysis.iam import role_facts
+from hyperpod_constructs.analysis.node_roles import role_uses
 from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, from_yaml, known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts import text_words
 from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, target_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_int
 
+_PULL, _MOST_DAYS = "ecr:BatchGetImage", 180
+_RUN_IMAGES = (
+    *("AWS::Batch::JobDefinition", "AWS::ECS::TaskDefinition", "AWS::Lambda::Function", "AWS::SageMaker::Image"),
+    *("AWS::SageMaker::ImageVersion", "AWS::SageMaker::Model"),
+)
 _VERSIONS = ("2012-10-17", "2008-10-17")
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 _ACTIONS, _PRINCIPALS = ("Action", "NotAction"), ("Principal", "NotPrincipal")
@@ -328,6 +337,34 @@ def _image_rule(place: str, rule: Mapping[str, Value]) -> Slips:
         yield Slip(f"the action of {place} is {quoted(action)}", "expire, transition")
 
 
+def images(repository: Resource) -> Slips:
+    """No rule expires every image after some days where something runs the images of a repository."""
+    place = ("LifecyclePolicy", "LifecyclePolicyText")
+    data = from_json(repository.get(*place))
+    rules = [] if isinstance(data, Slip) else [mapping(one) for _, one in entries(mapping(data).get("rules"))]
+    selections = [mapping(one.get("selection")) for one in rules if mapping(one.get("action")).get("type") == "expire"]
+    # Images of a rule with tags are left alone by those that follow it.
+    if any(one.get("tagStatus") not in ("any", "untagged") for one in selections):
+        return
+    for one in selections:
+        days, user = as_int(one.get("countNumber", ABSENT)), next(_runners(repository), None)
+        by_age = one.get("tagStatus") == "any" and one.get("countType") == "sinceImagePushed"
+        if by_age and days is not None and days <= _MOST_DAYS and user is not None:
+            message = f"every image goes {days} days after its push, also those that {user} runs"
+            allowed = "untagged ones, a number of images, or sinceImagePulled"
+            yield Slip(message, allowed, place, repository.get(*place), dead=True)
+
+
+def _runners(repository: Resource) -> Iterator[str]:
+    """What runs the images of a repository, in words: nodes whose role may pull them, and what names them itself."""
+    users = users_of(repository)
+    yield from (one.logical_id for one in users if one.type in _RUN_IMAGES)
+    for use in role_uses(repository.template.model):
+        statements = (one for policy in role_facts(use.role).policies for one in policy.statements)
+        named = any(one.speaks_of(_PULL) and repository in references(one.resources) for one in statements)
+        yield from [use.cluster.logical_id] if named else []
+
+
 JUDGES: Mapping[Language, Judge] = {
     Language.JSON: json_text,
     Language.POLICY: policy_text,
@@ -335,6 +372,7 @@ JUDGES: Mapping[Language, Judge] = {
     Language.IMAGES: image_rules,
 }
 WHOLES: Mapping[str, WholeJudge] = {
+    "AWS::ECR::Repository": images,
     "AWS::SSM::Document": ssm_document,
     "AWS::SecretsManager::Secret": secret,
 }

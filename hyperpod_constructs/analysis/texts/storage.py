@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from hyperpod_constructs.analysis.arns import Arn, s3_uri_arns
 from hyperpod_constructs.analysis.policy_document import listed
 from hyperpod_constructs.analysis.references.forms import gives_arn
-from hyperpod_constructs.analysis.schema.violation import quoted
+from hyperpod_constructs.analysis.schema.violation import Path, quoted
 from hyperpod_constructs.analysis.texts.own_names import nobodys
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
@@ -25,7 +25,7 @@ from hyperpod_constructs.facts.lustre import LOG_GROUPS
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.globs import glob
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_int, at, is_known
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_int, at, is_known, parts_of
 
 _LOGS = f"arn:*:logs:*:log-group:{LOG_GROUPS}*"
 _HEADER = "s3:x-amz-server-side-encryption"
@@ -133,23 +133,33 @@ def selection(resource: Resource) -> Slips:
     """A selection has the ARNs of resources that are backed up, or tags that resources have."""
     yield from _tags(resource)
     for index, one in entries(resource.get("BackupSelection", "Resources")):
+        path = ("BackupSelection", "Resources", index)
         if not isinstance(one, Reference):
+            yield from _of_linked(_named_in(one), path, one)
             continue
-        target, path = target_of(one), ("BackupSelection", "Resources", index)
+        target = target_of(one)
         form = FORMS.get(target.type, ArnForm())
         if one.attribute in form.names or (gives_arn(one) is False and target.type.startswith("AWS::")):
             yield Slip(f"{quoted(one)} gives a name, and a selection has ARNs", "the ARN of a resource", path, one)
         elif one.attribute in form.others:
             yield Slip(f"{quoted(one)} is a part of {target.logical_id}", "the ARN of the resource itself", path, one)
         elif _is_linked(target):
-            yield Slip(
-                f"{target.logical_id} is linked to a bucket, and FSx makes no backups of it",
-                "a file system without links",
-                path,
-                one,
-            )
+            yield from _of_linked(target, path, one)
         elif target.type in FORMS and target.type not in BACKED_UP and one.attribute in form.arns:
             yield Slip(f"AWS Backup makes no backups of {target.type}", "a resource that AWS Backup supports", path, one)
+
+
+def _of_linked(target: Resource | None, path: Path, found: Value) -> Slips:
+    if target is not None and _is_linked(target):
+        message = f"{target.logical_id} is linked to a bucket, and FSx makes no backups of it"
+        yield Slip(message, "a file system without links", path, found)
+
+
+def _named_in(value: Value) -> Resource | None:
+    """The file system of an ARN that is written as a text with its id at the end."""
+    *before, last = parts_of(value) if isinstance(value, Text) else [None]
+    begin = before[-1] if before else ""
+    return resource_of(last, _FILE_SYSTEM) if isinstance(begin, str) and begin.endswith(":file-system/") else None
 
 
 def _tags(resource: Resource) -> Slips:

@@ -288,6 +288,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "event_targets": {"AWS::Events::Rule": "", "AWS::Scheduler::Schedule": ""},
     "dns": {"AWS::EC2::VPCEndpoint": "ServiceName", "AWS::Route53::RecordSet": "", "AWS::Route53::RecordSetGroup": "RecordSets"},
     "documents": {
+        "AWS::ECR::Repository": "LifecyclePolicy",
         "AWS::SSM::Document": "Content",
         "AWS::SecretsManager::Secret": "GenerateSecretString",
     },

@@ -45,10 +45,21 @@ def test_correct_budgets_have_no_finding() -> None:
     assert findings(BASE) == []
 
 
+@pytest.mark.parametrize("name", ["Amazon SageMaker", "AmazonSageMaker", "Amazon FSx", "EC2 - Other", "Tax"])
+def test_services_of_a_bill(name: str) -> None:
+    assert findings(edited(BASE, {"Cost/Budget/CostFilters": {"Service": [name]}})) == []
+
+
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
         ("Cost/Budget/CostFilters", {"Services": ["Amazon SageMaker"]}, "costs have no dimension Services; the nearest is Service"),
+        (
+            "Cost/Budget/CostFilters",
+            {"Service": ["SageMaker HyperPod"]},
+            "no service SageMaker HyperPod; these costs are of Amazon Sag",
+        ),
+        ("Cost/Budget/CostFilters", {"Service": ["Amazon S3", "FSx"]}, "a bill has no service FSx; these costs are of Amazon FSx"),
         (f"{SENT}/2/Notification/Threshold", 80, "two notifications are for ACTUAL GREATER_THAN 80"),
         (f"{SENT}/0/Subscribers/2", {"SubscriptionType": "SNS", "Address": TOPIC}, "2 subscribers of the type SNS"),
         ("Cost/Budget/TimeUnit", "DAILY", "a daily budget has no forecasts"),
