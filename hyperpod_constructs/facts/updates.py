@@ -229,6 +229,7 @@ names of their queues.
 """
 
 HELD: Mapping[str, tuple[str, ...]] = {
+    "AWS::Budgets::Budget": ("Budget/BudgetName",),
     "AWS::EC2::Instance": ("SubnetId", "PrivateIpAddress"),
     "AWS::EC2::NatGateway": ("AllocationId",),
     "AWS::EC2::NetworkAclEntry": ("NetworkAclId", "Egress", "RuleNumber"),
@@ -251,7 +252,8 @@ HELD: Mapping[str, tuple[str, ...]] = {
 
 `A>B` is the property B of the resource that A names: a file system has one mount target in a zone.
 
-Sources: https://docs.aws.amazon.com/efs/latest/ug/accessing-fs.html,
+Sources: https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_budgets_CreateBudget.html,
+https://docs.aws.amazon.com/efs/latest/ug/accessing-fs.html,
 https://github.com/hashicorp/terraform-provider-aws/issues/10852, https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-working-with.html,
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateNetworkAclEntry.html,
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateRoute.html,

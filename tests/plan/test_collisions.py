@@ -270,3 +270,16 @@ def test_a_renamed_resource_meets_the_old_one(kind: str, given: dict[str, Any], 
     old = {"Old": resource(f"AWS::{kind}", **given)}
     assert effects(old, {"New": resource(f"AWS::{kind}", **given)})["New"] is Effect.REFUSED
     assert effects(old, {"New": resource(f"AWS::{kind}", **other)})["New"] is Effect.NO_INTERRUPTION
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "effect"),
+    [("costs", "costs", Effect.REFUSED), ("costs", "more-costs", Effect.REPLACE), (None, None, Effect.REPLACE)],
+)
+def test_a_budget_with_other_notifications_needs_another_name(before: str | None, after: str | None, effect: Effect) -> None:
+    def budget(name: str | None, threshold: int) -> dict[str, Any]:
+        given = {"BudgetType": "COST", "TimeUnit": "MONTHLY", **({"BudgetName": name} if name else {})}
+        told = [{"Notification": {"NotificationType": "ACTUAL", "Threshold": threshold}, "Subscribers": []}]
+        return {"Costs": resource("AWS::Budgets::Budget", Budget=given, NotificationsWithSubscribers=told)}
+
+    assert effects(budget(before, 80), budget(after, 90))["Costs"] is effect

@@ -34,7 +34,7 @@ def test_a_kept_file_system(before: dict[str, Any], after: dict[str, Any], effec
         ({}, {"EfaEnabled": True}, Effect.REPLACE),
         ({}, {"CopyTagsToBackups": True}, Effect.REPLACE),
         ({}, {"DeploymentType": "PERSISTENT_1"}, Effect.REPLACE),
-        ({}, {"PerUnitStorageThroughput": 500}, Effect.NO_INTERRUPTION),
+        ({}, {"PerUnitStorageThroughput": 500}, Effect.ROLLING),
         ({"EfaEnabled": True}, {"EfaEnabled": True, "PerUnitStorageThroughput": 500}, Effect.REFUSED),
         ({"DataCompressionType": "NONE"}, {"DataCompressionType": "LZ4"}, Effect.NO_INTERRUPTION),
         (

@@ -13,7 +13,7 @@ from functools import partial
 
 from hyperpod_constructs.facts import openzfs, updates
 from hyperpod_constructs.plan.change import Change, fixed_by_another, grows, shrinks
-from hyperpod_constructs.plan.row import Row, in_place, refused, replaced
+from hyperpod_constructs.plan.row import Row, in_place, refused, replaced, rolling
 from hyperpod_constructs.templates.values import as_int
 
 _EFA_DOCS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html"
@@ -66,10 +66,10 @@ _LUSTRE = (
         avoid="keep the value; create a second file system with the other throughput",
         source=_EFA_DOCS,
     ),
-    in_place(
+    rolling(
         "LustreConfiguration/PerUnitStorageThroughput",
         (
-            "the file servers change in place: the file system does not answer for some minutes, and clients wait; the capacity "
+            "the file servers change in place: the file system does not answer for up to an hour, and clients wait; the capacity "
             "must also fit the new throughput. older CloudFormation documentation calls it a replacement"
         ),
         avoid="to be independent of CloudFormation's version: aws fsx update-file-system, then write the new value here",
