@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hyperpod_constructs._support.words import enumerated
-from hyperpod_constructs.analysis.alone import users_of
+from hyperpod_constructs.analysis.alone import is_handed_on, users_of
 from hyperpod_constructs.analysis.bucket_rules import (
     DataBucket,
     Read,
@@ -24,6 +24,7 @@ from hyperpod_constructs.facts.data_holders import (
     ARCHIVES,
     DATA_HOLDERS,
     ENCRYPT_FOR_THEMSELVES,
+    HANDED_ON_AT_ONCE,
     KEEPING_POLICIES,
     POLICY_WORDS,
     SMALL_TOO,
@@ -40,6 +41,7 @@ _REPLACEMENT = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateRef
 _SNAPSHOT, _START = "Snapshot", "DailyAutomaticBackupStartTime"
 _BESIDE = ("AWS::IAM::", "AWS::KMS::", NESTED_STACK)
 """The begins of types that name a key and encrypt nothing with it."""
+_POLICIES = "AWS::IAM::"
 
 # Data of a cluster that a team cannot make again: not secrets, dashboards and logs.
 _DATA = (
@@ -69,9 +71,16 @@ def _loses(resource: Resource, policy: Value, *, replaced: bool = False) -> bool
         or (policy is ABSENT and kind.snapshot_by_default and not replaced)
     ):
         return False
-    if resource.type == KEY and not replaced and _opens_nothing_kept(resource):
+    if resource.type == KEY and (_encrypts_nothing(resource) or (not replaced and _opens_nothing_kept(resource))):
         return False
     return survives(resource) is None and not is_given_up(resource)
+
+
+def _encrypts_nothing(key: Resource) -> bool:
+    """Whether only policies name a key, and what hands its data on at once."""
+    users = users_of(key)
+    known = bool(users) and all(one.type.startswith(_POLICIES) or one.type in HANDED_ON_AT_ONCE for one in users)
+    return known and not is_handed_on(key)
 
 
 def _opens_nothing_kept(key: Resource) -> bool:

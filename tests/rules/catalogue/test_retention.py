@@ -68,6 +68,36 @@ def test_a_key_goes_with_what_it_encrypts(user: str, policy: str | None, expecte
     assert [one.resource for one in findings(template) if one.rule == "HP-RET-001"] == expected
 
 
+@pytest.mark.parametrize(("user", "expected"), [(TOPIC, []), ("AWS::SQS::Queue", ["HP-RET-002"]), (BUCKET, ["HP-RET-001"])])
+def test_a_key_of_topics_may_be_another_one(user: str, expected: list[str]) -> None:
+    template = slurm()
+    template["Resources"]["Key"] = {"Type": "AWS::KMS::Key", "Properties": {"KeyPolicy": {"Statement": []}}}
+    template["Resources"]["User"] = {"Type": user, "Properties": {"KmsMasterKeyId": {"Fn::GetAtt": ["Key", "Arn"]}}}
+    assert [one.rule for one in findings(template) if one.rule.startswith("HP-RET") and one.resource == "Key"] == expected
+
+
+@pytest.mark.parametrize(
+    ("beside", "expected"),
+    [
+        ({}, []),
+        ({"Outputs": {"Key": {"Value": {"Fn::GetAtt": ["Key", "Arn"]}}}}, ["Key"]),
+        ({"Alias": "alias/own"}, ["Key"]),
+    ],
+)
+def test_a_key_that_policies_alone_name_encrypts_nothing(beside: dict[str, Any], expected: list[str]) -> None:
+    template = slurm()
+    statement = {"Effect": "Allow", "Action": "kms:Decrypt", "Resource": {"Fn::GetAtt": ["Key", "Arn"]}}
+    document = {"Version": "2012-10-17", "Statement": [statement]}
+    template["Resources"]["Key"] = {"Type": "AWS::KMS::Key", "Properties": {"KeyPolicy": {"Statement": []}}}
+    template["Resources"]["May"] = {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": document}}
+    if "Alias" in beside:
+        alias = {"AliasName": beside["Alias"], "TargetKeyId": {"Ref": "Key"}}
+        template["Resources"]["Alias"] = {"Type": "AWS::KMS::Alias", "Properties": alias}
+    template["Outputs"] = {**template.get("Outputs", {}), **beside.get("Outputs", {})}
+
+    assert [one.resource for one in findings(template) if one.rule == "HP-RET-001"] == expected
+
+
 @pytest.mark.parametrize(("kind", "taken"), [("LUSTRE", False), ("OPENZFS", True)])
 def test_homes_leave_a_backup(kind: str, taken: bool) -> None:
     template = with_policies("Delete", "Delete")
