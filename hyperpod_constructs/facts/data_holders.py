@@ -155,8 +155,9 @@ ENCRYPT_FOR_THEMSELVES = (
 
 Source: https://docs.aws.amazon.com/kms/latest/developerguide/service-integration.html
 """
-HANDED_ON_AT_ONCE = ("AWS::SNS::Topic",)
-"""Those of them that store nothing: another key is as good for what comes next.
+PASSED_ON = ("AWS::SNS::Topic", "AWS::SQS::Queue")
+"""Those of them that keep nothing, or messages for some days: another key is as good for what comes next.
 
-Source: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html (as of 2026-11-30)
+Sources: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html and
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-key-management.html (as of 2026-11-30)
 """

@@ -24,8 +24,8 @@ from hyperpod_constructs.facts.data_holders import (
     ARCHIVES,
     DATA_HOLDERS,
     ENCRYPT_FOR_THEMSELVES,
-    HANDED_ON_AT_ONCE,
     KEEPING_POLICIES,
+    PASSED_ON,
     POLICY_WORDS,
     SMALL_TOO,
 )
@@ -77,9 +77,9 @@ def _loses(resource: Resource, policy: Value, *, replaced: bool = False) -> bool
 
 
 def _encrypts_nothing(key: Resource) -> bool:
-    """Whether only policies name a key, and what hands its data on at once."""
+    """Whether only policies name a key, and what passes its data on."""
     users = users_of(key)
-    known = bool(users) and all(one.type.startswith(_POLICIES) or one.type in HANDED_ON_AT_ONCE for one in users)
+    known = bool(users) and all(one.type.startswith(_POLICIES) or one.type in PASSED_ON for one in users)
     return known and not is_handed_on(key)
 
 

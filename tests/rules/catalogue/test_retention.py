@@ -68,8 +68,10 @@ def test_a_key_goes_with_what_it_encrypts(user: str, policy: str | None, expecte
     assert [one.resource for one in findings(template) if one.rule == "HP-RET-001"] == expected
 
 
-@pytest.mark.parametrize(("user", "expected"), [(TOPIC, []), ("AWS::SQS::Queue", ["HP-RET-002"]), (BUCKET, ["HP-RET-001"])])
-def test_a_key_of_topics_may_be_another_one(user: str, expected: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("user", "expected"), [(TOPIC, []), ("AWS::SQS::Queue", []), ("AWS::Logs::LogGroup", ["HP-RET-002"]), (BUCKET, ["HP-RET-001"])]
+)
+def test_a_key_of_messages_may_be_another_one(user: str, expected: list[str]) -> None:
     template = slurm()
     template["Resources"]["Key"] = {"Type": "AWS::KMS::Key", "Properties": {"KeyPolicy": {"Statement": []}}}
     template["Resources"]["User"] = {"Type": user, "Properties": {"KmsMasterKeyId": {"Fn::GetAtt": ["Key", "Arn"]}}}
