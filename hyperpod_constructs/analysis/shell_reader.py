@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple, TypeGuard
 
 from hyperpod_constructs.analysis.embedded import is_mark, unmarked
@@ -79,8 +80,9 @@ class ParsedScript(NamedTuple):
     cases: tuple[Case, ...] = ()
 
 
+@lru_cache(maxsize=256)
 def read_script(text: str) -> ParsedScript:
-    """Read a script."""
+    """Read a script, once for all that ask."""
     reader = _Reader(text[:LONGEST])
     try:
         reader.read("")

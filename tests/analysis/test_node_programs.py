@@ -94,7 +94,7 @@ def made(
     more: dict[str, Any] | None = None,
     **routes: Any,
 ) -> Model:
-    """A cluster of two groups with these changes of its files and these properties, beside a database, an alarm and more resources."""
+    """A cluster of two groups with these changes of its files and these properties, beside a database, an alarm and others."""
     found = {name: text for name, text in {**FILES, **(files or {})}.items() if text is not None}
     texts = {name: {"Fn::Sub": text} if "${" in text else text for name, text in found.items()}
     code = {"Runtime": "python3.13", "Handler": "index.handler", "Code": {"ZipFile": UPLOADER}}

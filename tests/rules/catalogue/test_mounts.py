@@ -16,7 +16,7 @@ OTHER = edited(slurm(), {"Second": SECOND})
 HOST = "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com"
 
 
-def expiring(**limits: str) -> dict[str, Any]:
+def expiring(**limits: Any) -> dict[str, Any]:
     return {"Rules": [{"Id": "old", "Status": "Enabled", "ExpirationInDays": 30, **limits}]}
 
 
