@@ -10,18 +10,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
-from hyperpod_constructs.analysis.embedded import is_mark, unmarked
+from hyperpod_constructs.analysis.shell_word_reader import BLANKS, ENDS, Open, UnreadError, WordReader, merged
 from hyperpod_constructs.analysis.shell_words import (
     NAME,
-    POSITION,
     Arm,
     Case,
     Command,
-    Piece,
     Redirection,
-    Variable,
     Word,
     assigned,
     plain,
@@ -39,32 +36,13 @@ _ENDS_OF_PARTS = (";;", ";&")
 """Ends of the parts of `case`."""
 _UNNAMED = "?"
 """Stands for a function whose name is not known."""
-_DIGITS, _DEFAULTS = "123456789", ("-", ":-", "=", ":=", "?", ":?")
-"""Begins of numbers of arguments, and of operators that leave the value of a variable which has one."""
 _NOTHING = ("!",)
 """A word that stands for a command in brackets."""
 _OPTIONS_OF_SUDO = ("-C", "-D", "-g", "-h", "-p", "-R", "-T", "-U", "-u")
 """Options of `sudo` with a value."""
-_ENDS, _BLANKS = "\n;&|()", " \t\r"
-_IN_QUOTES, _SPECIAL = '\\"$`', "\\'\"$`#<>" + _ENDS + _BLANKS
 _OPERATOR = re.compile(r"&?[<>]+[-&|]?")
 _DOCUMENT = re.compile(r"[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|(\\?)([\w.%@+-]+))")
 _DEEPEST = 8
-
-
-class Open(NamedTuple):
-    """What is open at the end of a script.
-
-    :param what: it, in words.
-    :param line: the line in which it begins.
-    :param end: the line that should end a text behind `<<`; empty for another thing.
-    :param function: the function in which it stands, or which it is.
-    """
-
-    what: str
-    line: int
-    end: str = ""
-    function: str = ""
 
 
 class ParsedScript(NamedTuple):
@@ -86,7 +64,7 @@ def read_script(text: str) -> ParsedScript:
     reader = _Reader(text[:LONGEST])
     try:
         reader.read("")
-    except _UnreadError as error:
+    except UnreadError as error:
         return ParsedScript(None, error.unended if len(text) <= LONGEST else None)
     except RecursionError:
         return ParsedScript(None)
@@ -136,28 +114,15 @@ class _OpenCase:
         self.patterns, self.sure = [], []
 
 
-class _UnreadError(ValueError):
-    """A script that is not understood.
-
-    :param unended: what is open at its end, if that is the reason.
-    """
-
-    def __init__(self, unended: Open | None = None) -> None:
-        super().__init__()
-        self.unended = unended
-
-
-class _Reader:
+class _Reader(WordReader):
     """Reads a script from its begin to its end, once."""
 
     def __init__(self, text: str, line: int = 1) -> None:
-        self._text, self._at, self._depth = text, 0, 0
-        self._counted, self._line = 0, line
+        super().__init__(text, line)
         self.commands: list[Command] = []
         self.cases: list[Case] = []
         self._words: list[Word] = []
         self._redirected: list[Redirection] = []
-        self._pieces: list[Piece] | None = None
         self._taken = ""
         """The operator before the next word, if that is no word of the command."""
         self._documents: list[_Document] = []
@@ -189,7 +154,7 @@ class _Reader:
         start = self._line_of(self._at)
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise _UnreadError
+            raise UnreadError
         outer = self._words, self._redirected, self._pieces, self._taken, self._blocks, self._pattern, self._free
         functions, cases = (self._named, self._outer), self._open_cases
         self._named, self._outer, self._open_cases = "", self._function, []
@@ -198,7 +163,7 @@ class _Reader:
         while (character := self._text[self._at : self._at + 1]) != "" and (character != end or self._is_inner()):
             self._one(character)
         if end and character == "":
-            raise _UnreadError(Open(what, start))
+            raise UnreadError(Open(what, start))
         self._at += len(end)
         self._finish("\n")
         if end:
@@ -218,16 +183,9 @@ class _Reader:
         place = next((place for place, one in enumerate(self._words) if plain(one) not in _LEADING), 0)
         return [plain(one) for one in self._words[place : place + 3 : 2]] == ["case", "in"]
 
-    def _line_of(self, position: int) -> int:
-        """The line of a position, which grows from call to call."""
-        if position > self._counted:
-            self._line += self._text.count("\n", self._counted, position)
-            self._counted = position
-        return self._line
-
     def _one(self, character: str) -> None:
         following = self._text[self._at + 1 : self._at + 2]
-        if character in _BLANKS:
+        if character in BLANKS:
             self._end_word()
             self._at += 1
         elif character == "#" and self._pieces is None:
@@ -238,7 +196,7 @@ class _Reader:
             self._parenthesis()
         elif character == ")":
             self._close()
-        elif character in _ENDS:
+        elif character in ENDS:
             double = self._text[self._at : self._at + 2] in ("&&", "||", ";;", ";&", "|&")
             self._finish(character + following if double else character)
             self._at += 2 if double else 1
@@ -246,103 +204,6 @@ class _Reader:
                 self._here_documents()
         else:
             self._piece(character, quoted=False)
-
-    def _piece(self, character: str, *, quoted: bool) -> None:
-        """A character, a quote or a variable in a word."""
-        if character == "\\":
-            following = self._text[self._at + 1 : self._at + 2]
-            kept = "\\" if quoted and following not in '$`"\\\n' else ""
-            self._at += 2
-            if following != "\n":
-                self._add(kept + following)
-        elif character == "'" and not quoted:
-            end = self._find("'", self._at + 1, "a quote")
-            self._add(self._text[self._at + 1 : end])
-            self._at = end + 1
-        elif character == '"' and not quoted:
-            self._quoted()
-        elif character == "$":
-            self._dollar(quoted=quoted)
-        elif character == "`":
-            end = self._find("`", self._at + 1, "a command in backquotes", escapes=True)
-            self._nested(self._text[self._at + 1 : end])
-            self._at = end + 1
-        else:
-            special = _IN_QUOTES if quoted else _SPECIAL
-            end = self._at + 1
-            while end < len(self._text) and self._text[end] not in special:
-                end += 1
-            self._add(self._text[self._at : end])
-            self._at = end
-
-    def _quoted(self) -> None:
-        start = self._line_of(self._at)
-        self._at += 1
-        self._add("")
-        while (character := self._text[self._at : self._at + 1]) != '"':
-            if character == "":
-                raise _UnreadError(Open("a quote", start))
-            self._piece(character, quoted=True)
-        self._at += 1
-
-    def _dollar(self, *, quoted: bool) -> None:
-        rest = self._text[self._at + 1 : self._at + 3]
-        found = NAME.match(self._text, self._at + 1)
-        if found is not None:
-            self._add(Variable(found[0], plain=True))
-            self._at = found.end()
-        elif rest[:1] in _DIGITS and rest:
-            self._add(Variable(rest[:1], plain=True, own=bool(self._function)))
-            self._at += 2
-        elif rest == "((":
-            self._at = self._find("))", self._at, "arithmetic") + 2
-            self._add(None)
-        elif rest[:1] == "(":
-            self._at += 2
-            self.read(")", "a command in brackets")
-            self._add(None)
-        elif rest[:1] == "{":
-            self._braces()
-        elif rest[:1] == "'" and not quoted:
-            self._at = self._find("'", self._at + 2, "a quote", escapes=True) + 1
-            self._add(None)
-        else:
-            alone = rest[:1] in {"", '"', "'", " ", "/", ")", "\n"}
-            self._add("$" if alone else None)
-            self._at += 1 if alone else 2
-
-    def _braces(self) -> None:
-        """`${NAME}`, or one with an operator, whose text may have quotes and braces of its own."""
-        line, start = self._line_of(self._at), self._at + 2
-        self._at = start
-        self._skip("{", "}", Open("a variable in braces", line))
-        written = self._text[start : self._at - 1]
-        name = written.lstrip("#")
-        found = NAME.match(name) or POSITION.match(name)
-        if found is not None and not written.startswith("!"):
-            operator = name[found.end() :]
-            is_plain = not operator.startswith((*_DEFAULTS, "+", ":+"))
-            changed = name != written or (operator != "" and not operator.startswith(_DEFAULTS))
-            self._add(Variable(found[0], is_plain, changed, found[0][0] in _DIGITS and self._function != ""))
-        else:
-            self._add(None)
-
-    def _skip(self, opening: str, closing: str, found: Open) -> None:
-        """Pass over what is between brackets; the commands in it count."""
-        pieces, self._pieces = self._pieces, []
-        depth = 1
-        while depth:
-            character = self._text[self._at : self._at + 1]
-            if character == "":
-                raise _UnreadError(found)
-            if character in '\\"$`' or (character == "'" and closing == ")"):
-                self._piece(character, quoted=False)
-            elif character == "#" and closing == ")" and self._text[self._at - 1] in " \t\n":
-                self._at = (self._text + "\n").find("\n", self._at)
-            else:
-                depth += (character == opening) - (character == closing)
-                self._at += 1
-        self._pieces = pieces
 
     def _nested(self, text: str) -> None:
         inner = _Reader(text, self._line_of(self._at))
@@ -411,7 +272,7 @@ class _Reader:
         elif written in ("<<", "<<-"):
             found = _DOCUMENT.match(self._text, self._at)
             if found is None:
-                raise _UnreadError
+                raise UnreadError
             end = found[1] or found[2] or found[4]
             is_filled = bool(found[4] and not found[3])
             self._documents.append(_Document(end, is_filled, written.endswith("-"), line, self._function))
@@ -426,7 +287,7 @@ class _Reader:
             line = self._line_of(self._at)
             while True:
                 if self._at >= len(self._text):
-                    raise _UnreadError(_of_document(one))
+                    raise UnreadError(_of_document(one))
                 stop = (self._text + "\n").find("\n", self._at)
                 found, self._at = self._text[self._at : stop], min(stop + 1, len(self._text))
                 if (found.lstrip("\t") if one.indented else found) == one.end:
@@ -446,14 +307,9 @@ class _Reader:
             inner._piece(text[inner._at], quoted=True)
         self.commands += (Command((), read=(tuple(inner._pieces or ()),), line=line, function=function), *inner.commands)
 
-    def _add(self, piece: Piece) -> None:
-        self._pieces = [] if self._pieces is None else self._pieces
-        found = unmarked(piece) if isinstance(piece, str) and piece else [] if piece == "" else [piece]
-        self._pieces.extend(Variable(one, plain=False) if _is_mark(one) else one for one in found)
-
     def _end_word(self) -> None:
         if self._pieces is not None:
-            word = _merged(self._pieces)
+            word = merged(self._pieces)
             if self._taken:
                 self._redirected.append(Redirection(self._taken, word))
             else:
@@ -546,18 +402,6 @@ class _Reader:
             if word == "esac":
                 self._end_case()
 
-    def _find(self, text: str, start: int, what: str, *, escapes: bool = False) -> int:
-        found = start
-        line = self._line_of(self._at)
-        while (found := self._text.find(text, found)) >= 0:
-            slashes = found
-            while escapes and slashes > start and self._text[slashes - 1] == "\\":
-                slashes -= 1
-            if (found - slashes) % 2 == 0:
-                return found
-            found += 1
-        raise _UnreadError(Open(what, line))
-
 
 def _of_document(document: _Document) -> Open:
     return Open(f"a text for a command up to {document.end}", document.line, document.end)
@@ -569,18 +413,3 @@ def _drop_options(words: list[Word]) -> None:
         one = plain(words.pop(0))
         if one in _OPTIONS_OF_SUDO and words:
             words.pop(0)
-
-
-def _is_mark(piece: Piece) -> TypeGuard[str]:
-    return isinstance(piece, str) and is_mark(piece)
-
-
-def _merged(pieces: list[Piece]) -> Word:
-    """A word in which characters beside each other are one piece."""
-    merged: list[Piece] = []
-    for one in pieces:
-        if isinstance(one, str) and merged and isinstance(merged[-1], str):
-            merged[-1] += one
-        else:
-            merged.append(one)
-    return tuple(merged)
