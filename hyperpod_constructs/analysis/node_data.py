@@ -15,6 +15,8 @@ from hyperpod_constructs.facts import node_configuration as facts
 from hyperpod_constructs.templates.values import UNKNOWN
 
 _NAME = facts.RESOURCE_CONFIG.rpartition("/")[2]
+_MOST = 20
+"""Paths that are compared with all texts."""
 _PATH = re.compile(rf"{facts.FOLDER}/[\w./-]{{1,200}}")
 
 
@@ -56,8 +58,9 @@ def misnamed(texts: Collection[str]) -> Mapping[str, str]:
 
 def _misnamed(texts: Collection[str]) -> Iterator[str]:
     """Paths that are nearly that of the file, and whose names no other text has: nobody makes them."""
-    for path in {path for text in texts for path in _PATH.findall(text)} - {facts.RESOURCE_CONFIG}:
-        name = path.rpartition("/")[2]
+    found = {path: path.rpartition("/")[2] for text in texts for path in _PATH.findall(text) if path != facts.RESOURCE_CONFIG}
+    near = {name for name in {*found.values()} if name == _NAME or nearest(name, (_NAME,)) is not None}
+    for path, name in [pair for pair in found.items() if pair[1] in near][:_MOST]:
         is_only = name == _NAME or sum(text.count(name) for text in texts) == 1
-        if is_only and sum(text.count(path) for text in texts) == 1 and nearest(name, (_NAME,)) is not None:
+        if is_only and sum(text.count(path) for text in texts) == 1:
             yield path

@@ -144,6 +144,8 @@ def _without_arguments(variables: Mapping[str, Value]) -> dict[str, Value]:
 
 def value_of(word: Word, variables: Mapping[str, Value]) -> Value:
     """A word as a value; a variable that is not known is an unknown part."""
+    if len(word) == 1 and isinstance(word[0], str):
+        return word[0]
     found = [_taken(one, variables) if isinstance(one, Variable) else UNKNOWN if one is None else one for one in word]
     return joined(part for one in found for part in (parts_of(one) if isinstance(one, str | Text | Reference) else (UNKNOWN,)))
 

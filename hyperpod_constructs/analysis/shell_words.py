@@ -127,6 +127,8 @@ class Case(NamedTuple):
 
 def plain(word: Word) -> str:
     """The characters of a word; empty if some of them are not known."""
+    if len(word) == 1:  # nearly all
+        return word[0] if isinstance(word[0], str) else ""
     return "".join(str(one) for one in word) if all(isinstance(one, str) for one in word) else ""
 
 
