@@ -78,7 +78,7 @@ def _read(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
         elif found is not None:
             options |= dict.fromkeys(found["flags"], "")
             options[found["letter"]] = found["value"] or (waiting.pop(0) if waiting else "")
-        elif word.startswith("-"):
+        elif word.startswith("-") and word != "-":
             options |= {"d": ""} if word == "--directory" else dict.fromkeys(word.strip("-"), "") if word[1] != "-" else {}
         else:
             names.append(word)

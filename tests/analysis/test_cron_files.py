@@ -73,6 +73,7 @@ def test_cron_starts_what_its_files_say(files: dict[str, str], name: str, old: s
         (SHELL, "start.sh", "install metrics", "install -m 600 -o root metrics", "without a bit by which it runs"),
         (SHELL, "start.sh", "\ncp", "\nchmod 644 /usr/local/bin/node-metrics\ncp", "without a bit by which it runs"),
         (SHELL, "start.sh", "install metrics", "cp metrics", None),
+        (SHELL, "start.sh", "\ncp", "\ncp - /opt/a\ninstall -\ncp", None),
         (
             SHELL,
             "start.sh",
