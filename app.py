@@ -12,9 +12,14 @@ from hyperpod_constructs import load_rules_early
 
 if __name__ == "__main__":
     gc.disable()  # in one short run the collector would search the CDK's classes again and again, and free nothing
-    load_rules_early()  # while the CDK waits for Node
+    load_rules_early()  # while Python waits for Node
 
-from aws_cdk import App, CfnOutput, Duration, Environment, RemovalPolicies, RemovalPolicy, Stack
+from hyperpod_constructs import EarlyValidator
+
+if __name__ == "__main__":
+    validator = EarlyValidator()  # while Node waits for Python
+
+from aws_cdk import App, CfnOutput, Duration, Environment, RemovalPolicies, RemovalPolicy, Stack, Validations
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
@@ -231,7 +236,9 @@ def build(app: App) -> tuple[Foundation, Cluster | KubernetesCluster]:
 
 
 if __name__ == "__main__":
+    plugins = validator.plugins()  # nothing may call the CDK before
     app = App()
+    Validations.of(app).add_plugins(*plugins)
     try:
         build(app)
     except ValueError as error:

@@ -127,6 +127,7 @@ from hyperpod_constructs.patterns.eks import EksCluster as EksCluster
 from hyperpod_constructs.patterns.slurm import SlurmCluster as SlurmCluster
 from hyperpod_constructs.patterns.slurm import WorkerGroup as WorkerGroup
 from hyperpod_constructs.rules.ahead import load_rules_early as load_rules_early
+from hyperpod_constructs.rules.early_validator import EarlyValidator as EarlyValidator
 from hyperpod_constructs.storage.data_loss import allow_data_loss as allow_data_loss
 from hyperpod_constructs.storage.data_repository import DataRepositoryAssociation as DataRepositoryAssociation
 from hyperpod_constructs.storage.data_repository import RepositoryEvent as RepositoryEvent

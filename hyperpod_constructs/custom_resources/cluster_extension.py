@@ -14,7 +14,7 @@ from hyperpod_constructs._support.cluster_properties import Clusterlike, rendere
 from hyperpod_constructs._support.deferred import check_at_synthesis
 from hyperpod_constructs._support.statements import Statement
 from hyperpod_constructs._support.tokens import is_list_token, is_token, is_unknown
-from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
+from hyperpod_constructs.custom_resources.provider import HandlerProvider
 from hyperpod_constructs.facts import extensions
 
 ExtensionName = Annotated[str, extensions.NAME]
@@ -72,7 +72,7 @@ class ClusterExtension(Construct):
                 "Tags": dict(tags or {}),
             },
             statements=self._statements(),
-            timeout=LONGEST if timeout is None else timeout,
+            timeout=timeout,
         )
         check_at_synthesis(self, self._mistakes, resource=self.resource)
 

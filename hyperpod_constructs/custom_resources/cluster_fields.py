@@ -20,7 +20,7 @@ from hyperpod_constructs._support.cluster_properties import Clusterlike, follows
 from hyperpod_constructs._support.deferred import check_at_synthesis, deferred_value, resolved_value
 from hyperpod_constructs._support.statements import Statement
 from hyperpod_constructs._support.tokens import is_unknown
-from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
+from hyperpod_constructs.custom_resources.provider import HandlerProvider
 from hyperpod_constructs.facts import node_permissions, patching
 
 IdleWait = Annotated[int, patching.IDLE_WAIT]
@@ -216,7 +216,7 @@ class ClusterFields(Construct):
                 "Follows": resolved_value(lambda: follows(self._cluster, self)),
             },
             statements=self._statements(),
-            timeout=LONGEST if timeout is None else timeout,
+            timeout=timeout,
         )
         check_at_synthesis(self, self._check_and_permit, resource=self.resource)
 

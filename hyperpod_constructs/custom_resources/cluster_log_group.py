@@ -19,8 +19,6 @@ from hyperpod_constructs.encryption import admit_log_groups
 from hyperpod_constructs.facts.log_groups import RETENTION_DAYS
 from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 
-_TIME = minutes(5)
-
 
 class LoggedCluster(Protocol):
     """A cluster, as its log group is found."""
@@ -90,7 +88,7 @@ class ClusterLogGroup(Construct):
                 # IAM knows log groups by ARNs with and without `:*`.
                 Statement(actions=actions, resources=[f"{self.log_group_arn}*"]),
             ],
-            timeout=_TIME,
+            timeout=minutes(5),
             deletes=False,
         )
 

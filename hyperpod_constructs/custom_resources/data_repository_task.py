@@ -14,7 +14,7 @@ from hyperpod_constructs._support.deferred import check_at_synthesis
 from hyperpod_constructs._support.statements import Statement
 from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs._support.values import DaysSinceAccess, ReportPath, TaskPath
-from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
+from hyperpod_constructs.custom_resources.provider import HandlerProvider
 from hyperpod_constructs.facts import repository_tasks
 from hyperpod_constructs.facts.mistake import Mistake
 
@@ -117,7 +117,7 @@ class DataRepositoryTask(Construct):
             resource_type="Custom::HyperPodDataRepositoryTask",
             properties={key: value for key, value in properties.items() if value is not None},
             statements=self._statements(),
-            timeout=LONGEST if timeout is None else timeout,
+            timeout=timeout,
         )
         self._await_associations()
         check_at_synthesis(self, self._conflicts, resource=self.resource)

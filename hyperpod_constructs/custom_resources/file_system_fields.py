@@ -13,7 +13,7 @@ from hyperpod_constructs._support.arguments import checked, checked_value
 from hyperpod_constructs._support.statements import Statement
 from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs._support.values import SquashNid
-from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
+from hyperpod_constructs.custom_resources.provider import HandlerProvider
 from hyperpod_constructs.facts import root_squash
 
 
@@ -101,5 +101,5 @@ class FileSystemFields(Construct):
                     resources=[Stack.of(self).format_arn(service="fsx", resource="file-system", resource_name=name)],
                 ),
             ],
-            timeout=LONGEST if timeout is None else timeout,
+            timeout=timeout,
         )

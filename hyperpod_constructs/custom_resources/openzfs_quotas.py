@@ -15,7 +15,7 @@ from hyperpod_constructs._support.arguments import checked, checked_value
 from hyperpod_constructs._support.statements import Statement
 from hyperpod_constructs._support.tree import placed
 from hyperpod_constructs._support.values import QuotaId, QuotaSize
-from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
+from hyperpod_constructs.custom_resources.provider import HandlerProvider
 from hyperpod_constructs.facts import openzfs
 
 
@@ -120,7 +120,7 @@ class OpenZfsQuotas(Construct):
                 Statement(actions=["fsx:DescribeVolumes"], resources=["*"]),
                 Statement(actions=["fsx:UpdateVolume"], resources=[volume_arn(self, volume)]),
             ],
-            timeout=LONGEST if timeout is None else timeout,
+            timeout=timeout,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import jsii
-from aws_cdk import Duration, Stack
+from aws_cdk import Stack
 from aws_cdk import aws_events as events
 from aws_cdk import aws_iam as iam
 from aws_cdk.interfaces.aws_events import IRuleRef
@@ -14,10 +14,7 @@ from hyperpod_constructs._support.statements import Statement, document
 from hyperpod_constructs._support.tree import placed
 from hyperpod_constructs._support.values import SnapshotCount, SnapshotPrefix
 from hyperpod_constructs.custom_resources.openzfs_quotas import OpenZfsVolume, volume_arn, volume_of
-from hyperpod_constructs.custom_resources.provider import HandlerFunction
-
-_EVENTS = iam.ServicePrincipal("events.amazonaws.com")
-_TIME = Duration.minutes(2)
+from hyperpod_constructs.custom_resources.provider import HandlerFunction, minutes
 
 
 class OpenZfsSnapshots(Construct):
@@ -53,7 +50,7 @@ class OpenZfsSnapshots(Construct):
         super().__init__(scope, id)
         volume = volume_of(placed(self, scope, id), file_system)
         #: The function that takes them, for alarms on its errors.
-        self.function = HandlerFunction(self, "Function", handler="openzfs_snapshots.on_schedule", timeout=_TIME)
+        self.function = HandlerFunction(self, "Function", handler="openzfs_snapshots.on_schedule", timeout=minutes(2))
         snapshots = Stack.of(self).format_arn(service="fsx", resource="snapshot", resource_name=f"{volume}/*")
         allowed = [
             Statement(actions=["fsx:CreateSnapshot"], resources=[volume_arn(self, volume), snapshots]),
@@ -73,7 +70,9 @@ class OpenZfsSnapshots(Construct):
             targets=[_Target(self.function.function.function_arn, event)],
         )
         self.rule.node.add_dependency(policy)
-        self.function.function.add_permission("Schedule", principal=_EVENTS, source_arn=self.rule.rule_arn)
+        self.function.function.add_permission(
+            "Schedule", principal=iam.ServicePrincipal("events.amazonaws.com"), source_arn=self.rule.rule_arn
+        )
 
 
 @jsii.implements(events.IRuleTarget)

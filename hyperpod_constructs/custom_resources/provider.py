@@ -36,20 +36,14 @@ def minutes(count: int) -> Duration:
     return made
 
 
-#: CloudFormation's limit for the answer of a custom resource.
-#: Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-cloudformation-customresource.html
-LONGEST = minutes(60)
-
 #: The handlers answer three minutes before their time is over; a shorter time leaves nothing for the wait.
 _SHORTEST_SECONDS = 300
+#: CloudFormation's limit for the answer of a custom resource.
+#: Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-cloudformation-customresource.html
 _LONGEST_SECONDS = 3600
+_LONGEST_MINUTES = _LONGEST_SECONDS // 60
 
 _DIGEST = re.compile("[0-9a-f]{64}")
-
-_QUERY_INTERVAL = Duration.seconds(10)
-_EVENT_TIME, _LOOK_TIME = Duration.minutes(3), Duration.minutes(5)
-_FUNCTIONS = iam.ServicePrincipal("lambda.amazonaws.com")
-_RUNTIME, _ARCHITECTURE = lambda_.Runtime.PYTHON_3_14, lambda_.Architecture.X86_64
 
 # Only `handlers/` goes to Lambda, as the package `handlers`. Its modules import each other relatively, so they work in both places.
 _ASSET = str(Path(__file__).parent)
@@ -77,10 +71,10 @@ class HandlerProvider(Construct):
         self._provider = cr.Provider(
             self,
             "Framework",
-            on_event_handler=self._function("OnEvent", f"{module}.on_event", _EVENT_TIME),
-            is_complete_handler=self._function("IsComplete", f"{module}.is_complete", _LOOK_TIME) if waits else None,
-            query_interval=_QUERY_INTERVAL if waits else None,
-            total_timeout=LONGEST if waits else None,
+            on_event_handler=self._function("OnEvent", f"{module}.on_event", minutes(3)),
+            is_complete_handler=self._function("IsComplete", f"{module}.is_complete", minutes(5)) if waits else None,
+            query_interval=_query_interval() if waits else None,
+            total_timeout=minutes(_LONGEST_MINUTES) if waits else None,
             log_group=self.log_group,
             framework_on_event_role=self._role("FrameworkOnEventRole"),
             framework_complete_and_timeout_role=self._role("FrameworkIsCompleteRole") if waits else None,
@@ -110,7 +104,7 @@ class HandlerProvider(Construct):
         resource_type: str,
         properties: Mapping[str, Any],
         statements: Sequence[Statement],
-        timeout: Duration,
+        timeout: Duration | None = None,
         deletes: bool = True,
     ) -> CustomResource:
         """Make a custom resource, `Resource` in `scope`, and its policy, `Policy` in `scope`.
@@ -122,11 +116,13 @@ class HandlerProvider(Construct):
         :param resource_type: its type in the template, `Custom::...`.
         :param properties: the handler's properties; may hold tokens and lazy values.
         :param statements: the handler's permissions for this resource, by ARN.
-        :param timeout: time for one create or update, 5 minutes to 1 hour; the handler answers three minutes earlier.
+        :param timeout: time for one create or update, 5 minutes to 1 hour; 1 hour unless given. The handler answers three minutes
+            earlier.
         :param deletes: whether the deletion of the resource calls AWS; yes unless given.
         :raises ValueError: for a timeout out of these limits.
         """
-        seconds = _checked_seconds(scope, timeout)
+        time = minutes(_LONGEST_MINUTES) if timeout is None else timeout
+        seconds = _checked_seconds(scope, time)
         allowed = document(statements)
         policy = iam.Policy(scope, "Policy", document=allowed, roles=[self.role])
         if deletes:
@@ -136,7 +132,7 @@ class HandlerProvider(Construct):
             "Resource",
             service_token=self._provider.service_token,
             resource_type=resource_type,
-            service_timeout=timeout,
+            service_timeout=time,
             properties={**properties, "TimeoutSeconds": seconds},
         )
         resource.node.add_dependency(policy)
@@ -165,6 +161,21 @@ class HandlerFunction(Construct):
         self.function = _function(self, "Function", handler, timeout, self.role, self.log_group)
 
 
+@cache
+def _platform() -> tuple[lambda_.Runtime, lambda_.Architecture]:
+    return lambda_.Runtime.PYTHON_3_14, lambda_.Architecture.X86_64
+
+
+@cache
+def _functions() -> iam.ServicePrincipal:
+    return iam.ServicePrincipal("lambda.amazonaws.com")
+
+
+@cache
+def _query_interval() -> Duration:
+    return Duration.seconds(10)
+
+
 def _log_group(scope: Construct) -> logs.LogGroup:
     group = logs.LogGroup(scope, "Logs", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY)
     stack = stack_of(scope)
@@ -175,7 +186,7 @@ def _log_group(scope: Construct) -> logs.LogGroup:
 
 
 def _role(scope: Construct, id: str, log_group: logs.LogGroup) -> iam.Role:
-    role = iam.Role(scope, id, assumed_by=_FUNCTIONS)
+    role = iam.Role(scope, id, assumed_by=_functions())
     log_group.grant_write(role)
     return role
 
@@ -183,13 +194,14 @@ def _role(scope: Construct, id: str, log_group: logs.LogGroup) -> iam.Role:
 def _function(
     scope: Construct, id: str, handler: str, timeout: Duration, role: iam.Role, log_group: logs.LogGroup
 ) -> lambda_.Function:
+    runtime, architecture = _platform()
     return lambda_.Function(
         scope,
         id,
         code=_code(stack_of(scope)),
         handler=f"handlers.{handler}",
-        runtime=_RUNTIME,
-        architecture=_ARCHITECTURE,
+        runtime=runtime,
+        architecture=architecture,
         memory_size=256,
         timeout=timeout,
         role=role,

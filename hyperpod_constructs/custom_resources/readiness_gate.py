@@ -14,7 +14,7 @@ from hyperpod_constructs._support.deferred import check_at_synthesis, deferred_v
 from hyperpod_constructs._support.statements import Statement
 from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs._support.tree import placed, stack_of
-from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
+from hyperpod_constructs.custom_resources.provider import HandlerProvider
 from hyperpod_constructs.facts.clusters import CHECK_TIME
 from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 
@@ -117,7 +117,7 @@ class ReadinessGate(Construct):
                 "Groups": deferred_value(self._render_groups),
             },
             statements=self._statements(),
-            timeout=LONGEST if timeout is None else timeout,
+            timeout=timeout,
             deletes=False,
         )
         check_at_synthesis(self, self._mistakes, resource=self.resource)

@@ -17,7 +17,7 @@ from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.statements import Statement
 from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs._support.values import NodeCount
-from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
+from hyperpod_constructs.custom_resources.provider import HandlerProvider
 from hyperpod_constructs.facts.limits import Limit
 from hyperpod_constructs.facts.training_plans import MINUTES_OF_ENDING, MOST_DAYS
 
@@ -109,7 +109,7 @@ class TrainingPlan(Construct):
                 **({} if alarm_topic is None else {"AlarmTopic": alarm_topic.topic_arn}),
             },
             statements=self._statements(plan, bool(subnets)),
-            timeout=LONGEST if timeout is None else timeout,
+            timeout=timeout,
         )
         #: The schedule of the alarm; none without a topic.
         self.alarm: scheduler.CfnSchedule | None = None if alarm_topic is None else self._create_alarm(alarm_topic)

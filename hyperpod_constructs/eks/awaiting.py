@@ -5,11 +5,12 @@ kubectl applies a manifest once: without its namespace or its kind it fails, and
 
 from __future__ import annotations
 
-from aws_cdk import Duration
 from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct, IDependable
 
-_LONGEST = Duration.minutes(14)
+from hyperpod_constructs.custom_resources.provider import minutes
+
+_LONGEST_MINUTES = 14
 """Below the 15 minutes of the Lambda function, so that its own message tells what was missing.
 
 Source: https://docs.aws.amazon.com/lambda/latest/dg/configuration-timeout.html
@@ -38,7 +39,7 @@ def _await(
 ) -> eks.KubernetesObjectValue:
     """Complete when the object has a value at `path`."""
     found = eks.KubernetesObjectValue(
-        scope, id, cluster=cluster, object_type=kind, object_name=name, json_path=path, timeout=_LONGEST
+        scope, id, cluster=cluster, object_type=kind, object_name=name, json_path=path, timeout=minutes(_LONGEST_MINUTES)
     )
     found.node.add_dependency(after)
     return found

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from aws_cdk import Duration
 from aws_cdk import aws_events as events
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
@@ -19,14 +18,13 @@ from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.statements import Statement, document
 from hyperpod_constructs._support.tree import path_of, placed, stack_of
 from hyperpod_constructs.custom_resources.cluster_log_group import ClusterLogGroup
-from hyperpod_constructs.custom_resources.provider import HandlerFunction
+from hyperpod_constructs.custom_resources.provider import HandlerFunction, minutes
 from hyperpod_constructs.facts import events as facts
 from hyperpod_constructs.facts.log_failures import DETECTION
 from hyperpod_constructs.observability.cluster import MonitoredCluster
 from hyperpod_constructs.observability.topic import let_publish
 
 _EVENTS = "events.amazonaws.com"
-_TIME = Duration.minutes(1)
 
 
 class EventLevel(StrEnum):
@@ -156,7 +154,7 @@ class ClusterEvents(Construct):
     def _bridge(self, log_group: ClusterLogGroup) -> None:
         """Make events of the health agent's lines."""
         stack, arn = stack_of(self), self._cluster.cluster_arn
-        bridge = HandlerFunction(self, "Bridge", handler="health_events.on_logs", timeout=_TIME)
+        bridge = HandlerFunction(self, "Bridge", handler="health_events.on_logs", timeout=minutes(1))
         for name, value in (("SOURCE", facts.BRIDGED), ("CLUSTER_ARN", arn)):
             bridge.function.add_environment(name, value)
         bus = stack.format_arn(service="events", resource="event-bus", resource_name="default")

@@ -95,7 +95,11 @@ def _loaded() -> None:
 
 
 def load_rules() -> None:
-    """Import the rules."""
+    """Import the rules, and the modules that judge texts."""
+    from hyperpod_constructs.analysis.texts.places import book
+    from hyperpod_constructs.analysis.texts.subjects import MODULES
     from hyperpod_constructs.rules.checking import load_catalogue
 
     load_catalogue()
+    for module in MODULES:
+        book(module)

@@ -70,6 +70,23 @@ def test_the_ids_of_a_network_are_read_once(calls_of: Count) -> None:
     assert with_network - without == permissions + dependency
 
 
+def test_an_import_makes_no_call() -> None:
+    """So the CDK's validator can start meanwhile: one call at a time goes to Node."""
+    program = """
+import aws_cdk
+from jsii._kernel.providers.process import _NodeProcess
+
+send, calls = _NodeProcess.send, []
+_NodeProcess.send = lambda process, request, response: calls.append(request) or send(process, request, response)
+import app, app_kubernetes, hyperpod_constructs
+for name in hyperpod_constructs.__all__:
+    getattr(hyperpod_constructs, name)
+print(calls)
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout == "[]\n"
+
+
 def test_an_app_without_alarms_loads_no_module_for_them() -> None:
     program = "import sys, app, app_kubernetes; print([name for name in sys.argv[1:] if f'aws_cdk.{name}' in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program, *UNUSED], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603
