@@ -8,15 +8,16 @@ Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifec
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hyperpod_constructs.analysis.answered_values import answered
 from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.code_runs.machine import Failure
 from hyperpod_constructs.analysis.code_runs.runs import Code, Run, Way, unknown
-from hyperpod_constructs.analysis.code_runs.things import value_of
+from hyperpod_constructs.analysis.code_runs.things import Thing, value_of
 from hyperpod_constructs.analysis.code_runs.way import Around
 from hyperpod_constructs.analysis.embedded import marked
 from hyperpod_constructs.analysis.node_data import data_for, misnamed
@@ -24,7 +25,7 @@ from hyperpod_constructs.analysis.schema.violation import Path
 from hyperpod_constructs.analysis.shell import is_shell, run_of
 from hyperpod_constructs.analysis.shell_words import plain
 from hyperpod_constructs.analysis.uploads import is_body, key_of, puts_of, uploads_of
-from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import UNKNOWN, Part, Text, Value, as_str, parts_of, placed_leaves, shown
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 LIFE_CYCLE, URI, ENTRIES = "LifeCycleConfig", "SourceS3Uri", ("OnCreate", "OnInitComplete")
 _SHELLS, _PYTHONS = ("bash", "dash", "sh", "source", "."), ("python", "python3")
 _LONGEST, _MOST_FILES = 1 << 16, 100
+_MOST_FOLLOWED = 10
+"""Groups for which a file is followed with the data of their own nodes; for the others these are unknown."""
 _LEAVING = ("cd", "pushd")
 """Commands behind which names of files are those of another folder."""
 _NOT_THERE = ("FileNotFoundError", "IOError", "OSError")
@@ -139,17 +142,18 @@ def programs_of(group: Group) -> Programs:
 
 
 def _programs_of(group: Group) -> Programs:
-    files = {one.name: one for one in _files_for(group)}
+    uploaded = _uploaded_for(group)
+    files = uploaded.files
     waiting = [(name, True) for key in ENTRIES if (name := as_str(group.get(LIFE_CYCLE, key))) in files and name is not None]
-    around, strayed = _around(group, files), list[Strayed]()
+    strayed = list[Strayed]()
     seen, found, makes = {name for name, _ in waiting}, list[Started](), False
     failures: list[tuple[str, Failure]] = []
     ran: list[Ran] = []
     for name, surely in waiting:
         given = next((one.arguments for one in found if one.name == name and one.arguments is not None), ())
-        one = _started_by(files[name], replace(around, arguments=given or ()))
+        one = uploaded.does(name, given or (), group)
         failures += [] if one.failure is None or not surely else [(name, one.failure)]
-        strayed += _strayed(files[name], files)
+        strayed += uploaded.strayed(name)
         makes, ran = makes or one.makes, [*ran, *one.ran]
         for other in one.started:
             found.append(other._replace(surely=other.surely and surely))
@@ -159,21 +163,61 @@ def _programs_of(group: Group) -> Programs:
     return Programs(files, tuple(found), makes, tuple(failures), tuple(strayed), tuple(ran))
 
 
-def _around(group: Group, files: Mapping[str, NodeFile]) -> Around:
-    """What programs find on the nodes of a group, beside their arguments."""
-    texts = [text for one in files.values() if (text := marked(one.text)[0]) is not None and len(text) <= _LONGEST]
-    return Around(
-        variables={name: UNKNOWN for text in texts for name in _SET.findall(text)},
-        files={one.name: one.text for one in files.values()},
-        data=data_for(group),
-        lacking=misnamed(texts),
-    )
+class _Data(dict[str, Callable[[], Thing]]):
+    """The data of files, which notices whether a program looks for one that is there."""
+
+    is_read = False
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The maker of the data."""
+        self.is_read = self.is_read or name in self
+        return super().get(name, default)
 
 
-def _files_for(group: Group) -> Iterator[NodeFile]:
-    """The texts among what is uploaded for a group."""
-    uri = answered(group.get(LIFE_CYCLE, URI))
-    for upload in uploads_of(group.resource.template.model, uri):
+class _Uploaded:
+    """What is uploaded for groups with one address, and what its files do: most do the same for all of them."""
+
+    def __init__(self, files: Iterable[NodeFile]) -> None:
+        self.files = {one.name: one for one in files}
+        texts = [text for one in self.files.values() if (text := marked(one.text)[0]) is not None and len(text) <= _LONGEST]
+        self._around = Around(
+            variables={name: UNKNOWN for text in texts for name in _SET.findall(text)},
+            files={one.name: one.text for one in self.files.values()},
+            lacking=misnamed(texts),
+        )
+        self._found: dict[tuple[str, str], _Found] = {}
+        self._followed = Counter[str]()
+        self._strayed: dict[str, tuple[Strayed, ...]] = {}
+
+    def does(self, name: str, arguments: tuple[Value, ...], group: Group) -> _Found:
+        """What a file does with arguments on the nodes of a group."""
+        key = name, repr(arguments)
+        if key not in self._found:
+            is_known = self._followed[name] < _MOST_FOLLOWED
+            data = _Data(data_for(group) if is_known else {})
+            found = _started_by(self.files[name], replace(self._around, arguments=arguments, data=data))
+            self._followed[name] += 1
+            if data.is_read:
+                return found
+            self._found[key] = found
+        return self._found[key]
+
+    def strayed(self, name: str) -> tuple[Strayed, ...]:
+        """What a file starts from folders where nobody puts it."""
+        if name not in self._strayed:
+            self._strayed[name] = (*_strayed(self.files[name], self.files),)
+        return self._strayed[name]
+
+
+def _uploaded_for(group: Group) -> _Uploaded:
+    uri, model = answered(group.get(LIFE_CYCLE, URI)), group.resource.template.model
+    key = tuple(None if part is UNKNOWN else part for part in parts_of(uri))
+    return model.cached((_uploaded_for, key), lambda: _Uploaded(_files_for(model, uri)))
+
+
+def _files_for(model: Model, uri: Value) -> Iterator[NodeFile]:
+    """The texts among what is uploaded to an address."""
+    for upload in uploads_of(model, uri):
         folder = key_of(uri).strip("/")
         leaves = list(placed_leaves(upload.resource.get()))[:_MOST_FILES]
         bodies: Iterable[tuple[str, Path, Value]]

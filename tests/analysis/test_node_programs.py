@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
 import pytest
 
+from hyperpod_constructs.analysis import node_programs
 from hyperpod_constructs.analysis.clusters import Group, clusters
 from hyperpod_constructs.analysis.entry_points import lacking
-from hyperpod_constructs.analysis.node_programs import programs_of
+from hyperpod_constructs.analysis.node_programs import _MOST_FOLLOWED, programs_of
 from hyperpod_constructs.analysis.reachability import connections
 from hyperpod_constructs.analysis.scripts import scripts_for, with_runners
 from hyperpod_constructs.analysis.texts.places import texts_with_mistakes
@@ -92,9 +95,10 @@ def made(
     files: dict[str, str | None] | None = None,
     roles: tuple[str, str] = ("Head", "Gpu"),
     more: dict[str, Any] | None = None,
+    names: Sequence[str] = ("head", "gpu"),
     **routes: Any,
 ) -> Model:
-    """A cluster of two groups with these changes of its files and these properties, beside a database, an alarm and others."""
+    """A cluster of groups with these changes of its files and these properties, beside a database, an alarm and others."""
     found = {name: text for name, text in {**FILES, **(files or {})}.items() if text is not None}
     texts = {name: {"Fn::Sub": text} if "${" in text else text for name, text in found.items()}
     code = {"Runtime": "python3.13", "Handler": "index.handler", "Code": {"ZipFile": UPLOADER}}
@@ -105,7 +109,7 @@ def made(
             "ExecutionRole": {"Fn::GetAtt": [of, "Arn"]},
             "LifeCycleConfig": {"SourceS3Uri": {"Fn::GetAtt": ["Scripts", "Uri"]}, "OnCreate": "start.sh"},
         }
-        for name, of in zip(("head", "gpu"), roles, strict=True)
+        for name, of in zip(names, cycle(roles), strict=False)
     ]
     generated = {"GenerateSecretString": {"SecretStringTemplate": '{"username": "slurm"}', "GenerateStringKey": "password"}}
     others = {"Database": "AWS::RDS::DBInstance", "Alarm": "AWS::CloudWatch::Alarm"}
@@ -677,3 +681,26 @@ def test_the_configuration_of_the_service_is_not_overwritten(new: str, is_right:
 def test_a_region_is_no_other_text(region: str, is_right: bool) -> None:
     found = said({"mount.sh": f"{MOUNT}aws ssm get-parameter --region {region} --name /slurm/a\n"})
     assert ["gives aws ssm get-parameter the region" in one for one in found] == [True] * (not is_right)
+
+
+_GROUPS = 12
+_READING = (
+    'import json\nfor one in json.load(open("/opt/ml/config/resource_config.json"))["InstanceGroups"]:\n    print(one["Name"])\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("set_up", "followed"),
+    [("import subprocess\n", ["start.sh", "set_up.py"]), (_READING, ["start.sh", *["set_up.py"] * (_MOST_FOLLOWED + 1)])],
+)
+def test_a_file_is_followed_once_for_all_groups_but_for_what_reads_of_their_nodes(
+    monkeypatch: pytest.MonkeyPatch, set_up: str, followed: list[str]
+) -> None:
+    seen: list[str] = []
+    follow = node_programs._started_by
+    monkeypatch.setattr(node_programs, "_started_by", lambda file, around: seen.append(file.name) or follow(file, around))  # type: ignore[func-returns-value]
+    model = made({"set_up.py": set_up}, names=[f"gpu-{number}" for number in range(_GROUPS)])
+    found = [programs_of(group) for one in clusters(model) for group in one.groups]
+    assert sorted(seen, reverse=True) == sorted(followed, reverse=True)
+    assert len({repr(one.started) for one in found}) == 1
+    assert len(found) == _GROUPS
