@@ -5,16 +5,16 @@ Sources: https://man7.org/linux/man-pages/man8/mount.8.html and https://man7.org
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.shell import Run, called
 from hyperpod_constructs.analysis.shell_words import Command
+from hyperpod_constructs.analysis.written_texts import texts_written
 from hyperpod_constructs.templates.values import UNKNOWN, Part, Value, as_str, joined, parts_of
 
-_FSTAB = "/etc/fstab"
+FSTAB = "/etc/fstab"
 _WITH_VALUE = ("-L", "-N", "-O", "-T", "-U", "-o", "-t", "--options", "--source", "--target", "--types")
 _MAKING, _MAKING_OPTIONS = ("-m", "--mkdir"), ("-mount.mkdir", "x-systemd.")
 """Words with which `mount` or systemd makes the place."""
@@ -38,11 +38,10 @@ class Mount(NamedTuple):
 
 def mounts_of(run: Run) -> Iterator[Mount]:
     """The mounts for which a script asks."""
-    commands = called(run.commands)
-    for before, one, behind in zip((None, *commands), commands, (*commands[1:], None), strict=False):
-        yield from _by_command(one, run)
-        for text in _for_fstab(before, one, behind, run):
-            yield from (found for line in _split(text, _LINES) if (found := _of_line(line, one.line)) is not None)
+    for command in called(run.commands):
+        yield from _by_command(command, run)
+    for text in (one for one in texts_written(run) if one.place == FSTAB):
+        yield from (found for line in _split(text.value, _LINES) if (found := _of_line(line, text.line)) is not None)
 
 
 def _by_command(command: Command, run: Run) -> Iterator[Mount]:
@@ -65,35 +64,6 @@ def _by_command(command: Command, run: Run) -> Iterator[Mount]:
 
 def _has_option(word: Value) -> bool:
     return any(isinstance(part, str) and any(one in part for one in _MAKING_OPTIONS) for part in parts_of(word))
-
-
-def _for_fstab(before: Command | None, command: Command, behind: Command | None, run: Run) -> Iterator[Value]:
-    """The texts that a command writes into the table of file systems."""
-    named = [as_str(run.value(word)) for word in (*command.arguments, *(one.place for one in command.redirected))]
-    if _FSTAB not in named:
-        return
-    writes = any(one.writes and as_str(run.value(one.place)) == _FSTAB for one in command.redirected)
-    if writes:
-        yield from _printed(command, run)
-    if writes or command.name == "tee":
-        yield from (run.value(one.place) for one in command.redirected if one.operator == "<<<")
-        yield from (run.value(word) for word in (behind.read if behind is not None and not behind.words else ()))
-    if command.name == "tee" and before is not None and before.piped:
-        yield from _printed(before, run)
-
-
-def _printed(command: Command, run: Run) -> Iterator[Value]:
-    """What `echo` or `printf` writes."""
-    words = [run.value(word) for word in command.arguments]
-    if command.name == "echo":
-        said = itertools.dropwhile(lambda word: as_str(word) in ("-e", "-n"), words)
-        yield joined(part for word in said for part in (*parts_of(word), " "))
-    elif command.name == "printf" and words and isinstance(words[0], str):
-        texts, given = words[0].replace("\\n", "\n").replace("\\t", "\t").split("%s"), words[1:]
-        gaps = len(texts) - 1
-        for place in range(0, len(given) or 1, gaps or len(given) or 1):
-            filled = (*given[place : place + gaps], *[""] * gaps)
-            yield joined(part for text, word in zip(texts, (*filled[:gaps], ""), strict=True) for part in (text, *parts_of(word)))
 
 
 def _of_line(line: Value, number: int) -> Mount | None:

@@ -14,7 +14,7 @@ from hyperpod_constructs.analysis.node_programs import Programs
 from hyperpod_constructs.templates.values import as_str
 
 _INSTALL, _CHANGE = "install", "chmod"
-_COPYING = (_INSTALL, "cp", "mv")
+COPYING = (_INSTALL, "cp", "mv")
 _SHORT = re.compile(r"-(?P<flags>[a-zA-Z]*?)(?P<letter>[gmotS])(?P<value>.*)")
 _LONG: Mapping[str, str] = {"--group": "g", "--mode": "m", "--owner": "o", "--suffix": "S", "--target-directory": "t"}
 """Options with a value: behind the letter, or in the next word."""
@@ -50,14 +50,15 @@ def placed_files(programs: Programs) -> tuple[Placed, ...]:
         texts = [as_str(word) or "" for word in words]
         texts = texts[1:] if texts[:1] == ["sudo"] else texts
         program = texts[0].rpartition("/")[2] if texts else ""
-        if program in _COPYING:
-            found |= {one.place: one for one in _placed(texts, by)}
+        if program in COPYING:
+            found |= {one.place: one for one in placed_by(texts, by)}
         elif program == _CHANGE and len(texts) > 2:
             found |= {one: found[one]._replace(runs=_runs(texts[1])) for one in texts[2:] if one in found}
     return tuple(found.values())
 
 
-def _placed(words: Sequence[str], by: str) -> Iterator[Placed]:
+def placed_by(words: Sequence[str], by: str = "") -> Iterator[Placed]:
+    """The file that a command such as `install` puts somewhere."""
     names, options = _read(words[1:])
     folder, mode = options.get("t", ""), options.get("m", _OWN_MODE if words[0].endswith(_INSTALL) else "")
     if all(names) and len(names) == (1 if folder else 2) and "d" not in options:

@@ -27,7 +27,7 @@ from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.node_programs import ENTRIES, LIFE_CYCLE, Programs, Started, programs_of
 from hyperpod_constructs.analysis.node_roles import role_uses
 from hyperpod_constructs.analysis.paths import place_in
-from hyperpod_constructs.analysis.shell import NO_FILES, Run, is_shell, run_of
+from hyperpod_constructs.analysis.shell import COMMAND, NO_FILES, SHELLS, Run, is_shell, run_of
 from hyperpod_constructs.templates.dependencies import raw_at, references
 from hyperpod_constructs.templates.errors import TemplateError
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
@@ -57,7 +57,6 @@ _STEPS: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
 )
 """Actions of steps with scripts: the document that they run, and the place of the lines in their inputs."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_SHELLS, _COMMAND = ("bash", "dash", "sh", "zsh"), re.compile(r"-[a-z]*c[a-z]*")
 
 
 class Home(Enum):
@@ -282,7 +281,7 @@ def _of_containers(path: str) -> Callable[[Resource], Iterator[Script]]:
         for place, container in place_in(resource.get(), path):
             words = [(key, index, one) for key in ("EntryPoint", "Command") for index, one in _items(at(container, key))]
             program, option = ((as_str(one) or "") for _, _, one in (*words, ("", 0, ""), ("", 0, ""))[:2])
-            if len(words) > 2 and program.rpartition("/")[2] in _SHELLS and _COMMAND.fullmatch(option):
+            if len(words) > 2 and program.rpartition("/")[2] in SHELLS and COMMAND.fullmatch(option):
                 key, index, value = words[2]
                 text, marks = marked(value) if isinstance(value, str | Text) else (None, {})
                 if text is not None:

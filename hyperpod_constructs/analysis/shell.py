@@ -13,13 +13,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from hyperpod_constructs.analysis.embedded import marked
 from hyperpod_constructs.analysis.shell_reader import read_script
-from hyperpod_constructs.analysis.shell_words import NAME, Case, Command, Piece, Redirection, Variable, Word, assigned, plain
-from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, Value, joined, parts_of
+from hyperpod_constructs.analysis.shell_words import NAME, Case, Command, Piece, Variable, Word, assigned, plain
+from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, Value, as_str, joined, parts_of
 
 _SETTING = ("declare", "export", "local", "mapfile", "read", "readarray", "readonly", "typeset", "unset")
 _SOURCING = (".", "eval", "source")
 """Commands that may set any variable."""
+SHELLS, COMMAND = ("bash", "dash", "sh", "zsh"), re.compile(r"-[a-z]*c[a-z]*")
+"""Shells, and their option with commands in the next word."""
 _DEEPEST_CALL, _MOST_CALLED = 3, 500
 _MOST_PIECES, _LONGEST_WORD = 50, 4096
 """Most pieces and characters of a word in which others stand."""
@@ -63,6 +66,16 @@ def run_of(
         return None
     cases = found[0].cases if len(found) == 1 else ()
     return Run(commands, given, frozenset(variables_set(commands, files)), values_set(commands, {**marks, **given}), cases)
+
+
+def inner_run(command: Command, run: Run) -> Run | None:
+    """What a command such as `sh -c` has a shell of its own run; all of it stands in the line of the command."""
+    given = [run.value(word) for word in command.arguments] if command.name in SHELLS else []
+    place = next((place for place, word in enumerate(given, 1) if COMMAND.fullmatch(as_str(word) or "")), len(given))
+    text, marks = marked(found) if place < len(given) and isinstance(found := given[place], str | Text) else (None, {})
+    arguments = {str(number): word for number, word in enumerate(given[place + 2 :], 1)}
+    inner = run_of((text,), {**_without_arguments(run.given), **arguments}, marks) if text is not None else None
+    return inner and inner._replace(commands=tuple(one._replace(line=command.line) for one in inner.commands))
 
 
 def is_shell(text: str) -> bool:
@@ -189,8 +202,7 @@ def _filled(body: Sequence[Command], call: Command) -> Iterator[Command]:
         filled = one._replace(
             words=tuple(_with(word, words, lacking) for word in one.words),
             given=tuple((name, _with(word, words, lacking)) for name, word in one.given),
-            read=tuple(_with(word, words, lacking) for word in one.read),
-            redirected=tuple(Redirection(place.operator, _with(place.place, words, lacking)) for place in one.redirected),
+            redirected=tuple(place._replace(place=_with(place.place, words, lacking)) for place in one.redirected),
             line=call.line,
         )
         yield filled

@@ -8,6 +8,7 @@ Source: https://www.gnu.org/software/bash/manual/bash.html
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -70,17 +71,26 @@ def read_script(text: str) -> ParsedScript:
         return ParsedScript(None)
     if len(text) > LONGEST:
         return ParsedScript(None)
-    return ParsedScript(tuple(reader.commands), reader.unended, tuple(reader.cases))
+    return ParsedScript(tuple(_with_texts(one, reader.texts) for one in reader.commands), reader.unended, tuple(reader.cases))
+
+
+def _with_texts(command: Command, texts: Mapping[Word, Redirection]) -> Command:
+    """A command with its texts behind `<<`."""
+    if all(one.operator != "<<" for one in command.redirected):
+        return command
+    return command._replace(redirected=tuple(texts[one.place] if one.operator == "<<" else one for one in command.redirected))
 
 
 class _Document(NamedTuple):
     """The begin of a text behind `<<`.
 
+    :param sign: the word that stands for it until it is read.
     :param end: the line that ends it.
     :param filled: whether the shell puts the values of variables into it.
     :param indented: whether tabs before its lines do not count.
     """
 
+    sign: Word
     end: str
     filled: bool
     indented: bool
@@ -123,9 +133,11 @@ class _Reader(WordReader):
         self.cases: list[Case] = []
         self._words: list[Word] = []
         self._redirected: list[Redirection] = []
-        self._taken = ""
-        """The operator before the next word, if that is no word of the command."""
+        self._taken: Redirection | None = None
+        """What the next word is, if that is no word of the command."""
         self._documents: list[_Document] = []
+        self.texts: dict[Word, Redirection] = {}
+        """The texts behind `<<`, by the words that stand for them in commands."""
         self._open_cases: list[_OpenCase] = []
         self._named, self._outer = "", ""
         """The function whose body comes next, and the one around what is read."""
@@ -158,7 +170,7 @@ class _Reader(WordReader):
         outer = self._words, self._redirected, self._pieces, self._taken, self._blocks, self._pattern, self._free
         functions, cases = (self._named, self._outer), self._open_cases
         self._named, self._outer, self._open_cases = "", self._function, []
-        self._words, self._redirected, self._pieces, self._taken, self._blocks, self._pattern = [], [], None, "", [], False
+        self._words, self._redirected, self._pieces, self._taken, self._blocks, self._pattern = [], [], None, None, [], False
         self._free = not end
         while (character := self._text[self._at : self._at + 1]) != "" and (character != end or self._is_inner()):
             self._one(character)
@@ -206,11 +218,15 @@ class _Reader(WordReader):
             self._piece(character, quoted=False)
 
     def _nested(self, text: str) -> None:
-        inner = _Reader(text, self._line_of(self._at))
-        inner._depth, inner._outer = self._depth, self._function
+        inner = self._inner(text, self._line_of(self._at), self._function)
         inner.read("")
         self.commands += (one._replace(alone=False) for one in inner.commands)
         self._add(None)
+
+    def _inner(self, text: str, line: int, function: str) -> _Reader:
+        inner = _Reader(text, line)
+        inner._depth, inner._outer, inner.texts = self._depth, function, self.texts
+        return inner
 
     def _parenthesis(self) -> None:
         last = self._pieces[-1] if self._pieces else None
@@ -259,7 +275,8 @@ class _Reader(WordReader):
         self._words = [_NOTHING]
 
     def _redirect(self, character: str) -> None:
-        if self._pieces is not None and plain(tuple(self._pieces)).isdigit():
+        number = plain(tuple(self._pieces or ()))
+        if number.isdigit():
             self._pieces = None
         self._end_word()
         operator = _OPERATOR.match(self._text, self._at)
@@ -275,10 +292,13 @@ class _Reader(WordReader):
                 raise UnreadError
             end = found[1] or found[2] or found[4]
             is_filled = bool(found[4] and not found[3])
-            self._documents.append(_Document(end, is_filled, written.endswith("-"), line, self._function))
+            sign: Word = (str(len(self.texts)),)
+            self.texts[sign] = Redirection("<<", ())
+            self._redirected.append(Redirection("<<", sign))
+            self._documents.append(_Document(sign, end, is_filled, written.endswith("-"), line, self._function))
             self._at = found.end()
         else:
-            self._taken = written
+            self._taken = Redirection(written, (), of_output=not number.isdigit() or number == "1")
 
     def _here_documents(self) -> None:
         """The texts behind `<<` in the line that has just ended."""
@@ -290,33 +310,33 @@ class _Reader(WordReader):
                     raise UnreadError(_of_document(one))
                 stop = (self._text + "\n").find("\n", self._at)
                 found, self._at = self._text[self._at : stop], min(stop + 1, len(self._text))
-                if (found.lstrip("\t") if one.indented else found) == one.end:
+                found = found.lstrip("\t") if one.indented else found
+                if found == one.end:
                     break
-                body.append(found)
-            if one.filled:
-                self._expanded("\n".join(body), line, one.function)
-            else:
-                self.commands.append(Command((), read=(("\n".join(body),),), line=line, literal=True, function=one.function))
+                body.append(f"{found}\n")
+            self.texts[one.sign] = Redirection("<<", self._filled("".join(body), line, one), line, literal=not one.filled)
         self._documents = []
 
-    def _expanded(self, text: str, line: int, function: str) -> None:
-        """The text behind `<<` that the shell fills, right behind the command that takes it, and the commands in it."""
-        inner = _Reader(text, line)
-        inner._depth, inner._outer = self._depth, function
-        while inner._at < len(text):
+    def _filled(self, text: str, line: int, document: _Document) -> Word:
+        """A text behind `<<`, in which the shell may fill in variables and commands; these come behind the one that takes it."""
+        inner = self._inner(text, line, document.function)
+        if not document.filled:
+            inner._add(text)
+        while document.filled and inner._at < len(text):
             inner._piece(text[inner._at], quoted=True)
-        self.commands += (Command((), read=(tuple(inner._pieces or ()),), line=line, function=function), *inner.commands)
+        self.commands += inner.commands
+        return merged(inner._pieces or [])
 
     def _end_word(self) -> None:
         if self._pieces is not None:
             word = merged(self._pieces)
-            if self._taken:
-                self._redirected.append(Redirection(self._taken, word))
+            if self._taken is not None:
+                self._redirected.append(self._taken._replace(place=word))
             else:
                 self._words.append(word)
             if len(self._words) == 2 and plain(self._words[0]) == "function":
                 self._named = plain(self._words[1]) or _UNNAMED
-            self._taken = ""
+            self._taken = None
         self._pieces = None
 
     def _finish(self, end: str) -> None:
@@ -345,10 +365,8 @@ class _Reader(WordReader):
         if words or given or self._redirected:
             alone = self._is_alone() and end in ("\n", ";", "&&", "||")
             line, ends = self._line_of(self._at), last or bool(words and plain(words[0]) in ("exit", "return"))
-            read = tuple(one.place for one in self._redirected)
-            command = Command(tuple(words), tuple(given), read, end == "||", line, alone, ends)
-            piped = end in ("|", "|&")
-            self.commands.append(command._replace(redirected=tuple(self._redirected), piped=piped, function=self._function))
+            taken, piped = tuple(self._redirected), end in ("|", "|&")
+            self.commands.append(Command(tuple(words), tuple(given), end == "||", line, alone, ends, taken, piped, self._function))
             if self._free and self._is_in_case() and end in ("\n", ";", *_ENDS_OF_PARTS):
                 self._open_cases[-1].sure.append(self.commands[-1])
         if self._words or end != "\n":

@@ -37,10 +37,17 @@ class Redirection(NamedTuple):
     """What a command reads or writes besides.
 
     :param operator: the characters before the place, such as `>>`.
+    :param place: the word behind it, or the text behind `<<`.
+    :param line: the line in which such a text begins.
+    :param literal: whether it is one that the shell leaves as it is.
+    :param of_output: whether it is about the output of the command, if it is written.
     """
 
     operator: str
     place: Word
+    line: int = 0
+    literal: bool = False
+    of_output: bool = True
 
     @property
     def empties(self) -> bool:
@@ -58,25 +65,21 @@ class Command(NamedTuple):
 
     :param words: its name and its arguments.
     :param given: the assignments before it.
-    :param read: what it takes besides, such as the places of its output and the text behind `<<`.
     :param guarded: whether the script goes on where it fails, by `||`.
     :param line: the line in which it ends.
     :param alone: whether it runs wherever the script comes to it: it is in no block, and no other command decides about it.
     :param last: whether the script, or a function of it, ends with it.
-    :param literal: whether it is a text behind `<<` that the shell leaves as it is.
-    :param redirected: the places among what it takes, with how it takes them.
+    :param redirected: what it takes besides, such as the places of its output and the text behind `<<`.
     :param piped: whether the next command reads its output.
     :param function: the function in which it stands; empty outside of all.
     """
 
     words: tuple[Word, ...]
     given: tuple[tuple[str, Word], ...] = ()
-    read: tuple[Word, ...] = ()
     guarded: bool = False
     line: int = 0
     alone: bool = False
     last: bool = False
-    literal: bool = False
     redirected: tuple[Redirection, ...] = ()
     piped: bool = False
     function: str = ""
@@ -85,6 +88,11 @@ class Command(NamedTuple):
     def name(self) -> str:
         """The name of its program without the folder; empty if it is not known."""
         return plain(self.words[0]).rpartition("/")[2] if self.words else ""
+
+    @property
+    def read(self) -> tuple[Word, ...]:
+        """The words of what it takes besides."""
+        return tuple(one.place for one in self.redirected)
 
     @property
     def files(self) -> tuple[Word, ...]:

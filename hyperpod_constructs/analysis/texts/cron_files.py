@@ -7,6 +7,7 @@ https://manpages.ubuntu.com/manpages/jammy/man5/crontab.5.html
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -17,11 +18,13 @@ from hyperpod_constructs.analysis.schema.violation import Path
 from hyperpod_constructs.analysis.scripts import scripts_for
 from hyperpod_constructs.analysis.texts.reading import HOLE, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
-from hyperpod_constructs.analysis.written_texts import texts_written
+from hyperpod_constructs.analysis.written_texts import HOLE as UNREAD
+from hyperpod_constructs.analysis.written_texts import texts_written, whole_files
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
 
 _FOLDER = "/etc/cron.d/"
+_NAMED = re.compile(rf"{_FOLDER}[\w.-]+")
 _TAKEN = re.compile(r"[A-Za-z0-9_-]+")
 _VARIABLE = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*(.*?)\s*")
 _FIELD = r"[\dA-Za-z*,/-]+"
@@ -86,7 +89,7 @@ def files(resource: Resource) -> Slips:
 
 def _mistakes(group: Group) -> Iterator[_Mistake]:
     placed = placed_files(programs_of(group))
-    for cron in (*_placed(group, placed), *_written(group)):
+    for cron in (*_placed(group, placed), *_written(group, placed)):
         if not _TAKEN.fullmatch(cron.name):
             says = f"writes {_FOLDER}{cron.name}: cron passes over files with other characters in their names"
             yield _Mistake(cron.by, says, "a name of letters, digits, hyphens and underscores")
@@ -103,23 +106,28 @@ def _placed(group: Group, placed: Sequence[Placed]) -> Iterator[_Cron]:
             yield _Cron(one.name, own[one.by], source or own[one.by], text)
 
 
-def _written(group: Group) -> Iterator[_Cron]:
-    """The texts that scripts write into the folder; one may be the end of another."""
+def _written(group: Group, placed: Sequence[Placed]) -> Iterator[_Cron]:
+    """The texts that scripts write into the folder; one may be the end of a file from elsewhere."""
     own = {(one.resource, one.path): one for one in programs_of(group).files.values()}
-    for script in (one for one in scripts_for(group) if one.run is not None and _FOLDER in one.text):
-        for text in texts_written(script.run) if script.run is not None else ():
-            file = own[script.resource, script.path]
-            for place in (one for one in text.places if one.startswith(_FOLDER) and "?" not in one):
-                yield _Cron(place.removeprefix(_FOLDER), file, file, "" if "?" in text.text else text.text)
+    scripts = [one for one in scripts_for(group) if one.run is not None and _FOLDER in one.text]
+    named = Counter((*{one.place for one in placed}, *(name for one in scripts for name in {*_NAMED.findall(one.text)})))
+    for script in scripts:
+        file = own[script.resource, script.path]
+        for text in whole_files(texts_written(script.run)) if script.run is not None else ():
+            if text.place.startswith(_FOLDER) and UNREAD not in text.place:
+                begin = f"{HOLE}\n" if text.adds and named[text.place] > 1 else ""
+                yield _Cron(text.place.removeprefix(_FOLDER), file, file, f"{begin}{spelled(text.value) or ''}")
 
 
 def _lines(cron: _Cron, group: Group, placed: Sequence[Placed]) -> Iterator[_Mistake]:
     path = _PATH
     for line in cron.text.splitlines():
         variable, found = _VARIABLE.fullmatch(line), _LINE.fullmatch(line)
-        if variable is not None:
+        if line.startswith(HOLE):
+            path = HOLE
+        elif variable is not None:
             path = variable[2].strip("\"'") if variable[1] == "PATH" else path
-        elif found is not None:
+        elif found is not None and HOLE not in found[1]:
             own = {one.name for one in placed if _is_program(one)}
             if _is_no_user(found[1], own) or not found[2]:
                 yield _Mistake(cron.at, f"has no user before the command in {line.strip()!r}", "a user before the command")

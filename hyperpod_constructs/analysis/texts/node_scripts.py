@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.clusters import Group, clusters, given
+from hyperpod_constructs.analysis.mount_commands import FSTAB
 from hyperpod_constructs.analysis.node_programs import LIFE_CYCLE, programs_of
 from hyperpod_constructs.analysis.schema.violation import Path, listed, meant
 from hyperpod_constructs.analysis.scripts import Script, scripts_for
@@ -41,7 +42,7 @@ _RECOVERY = "NodeRecovery"
 _SHARED = ("FsxLustreConfig", "FsxOpenZfsConfig")
 _OF_IMAGES = ("/", "/boot", "/dev", "/mnt", "/opt", "/proc", "/run", "/sys", "/tmp", "/var")
 """Mounts of the image of nodes, or below which programs mount."""
-_MOUNTING = ("mount", "mount.lustre", "/etc/fstab", "systemctl", "ansible-playbook", "bash", "sh", "source", ".", "python3")
+_MOUNTING = ("mount", "mount.lustre", "systemctl", "ansible-playbook", "bash", "sh", "source", ".", "python3")
 """Commands that may mount something, also by another script."""
 _WHOLE = ("", "/", "/*", "/.", "/{*,.*}")
 """What stands behind a folder in a word for all that is in it."""
@@ -140,7 +141,7 @@ def _mounts(group: Group, run: Run) -> Iterator[tuple[str, str]]:
     """A mount that a script asks for, and that no node of the group has."""
     mounts = [*mount_paths(group)]
     mounted_otherwise = any(one.name in _MOUNTING or _texts(one, run)[:1] == [name] for one in run.commands for name in _MOUNTING)
-    written = any(text == "/etc/fstab" for one in run.commands for text in _texts(one, run))
+    written = any(as_str(run.value(word)) == FSTAB for one in run.commands for word in (*one.words, *one.read))
     if len(mounts) < 2 or None in mounts or mounted_otherwise or written:
         return
     known = [one for one in mounts if one is not None]

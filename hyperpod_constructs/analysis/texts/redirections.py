@@ -13,6 +13,7 @@ from hyperpod_constructs.analysis.shell import Run
 from hyperpod_constructs.analysis.shell_words import Command, Word
 from hyperpod_constructs.analysis.texts.machine_scripts import of_scripts
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
+from hyperpod_constructs.analysis.written_texts import teed
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import as_str
@@ -67,9 +68,7 @@ def _read(command: Command) -> Iterator[Word]:
 
 def _emptied(command: Command) -> Iterator[Word]:
     yield from (one.place for one in command.redirected if one.empties)
-    options = [str(one[0]) for one in command.arguments if one and str(one[0]).startswith("-")]
-    if command.name == "tee" and not options:
-        yield from command.arguments
+    yield from (word for word, adds in teed(command) if not adds)
 
 
 def _is_file(word: Word, run: Run) -> bool:

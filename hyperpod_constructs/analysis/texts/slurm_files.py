@@ -12,11 +12,11 @@ from typing import NamedTuple
 from hyperpod_constructs.analysis.database import DATABASES, port_of
 from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest
 from hyperpod_constructs.analysis.scripts import Script
-from hyperpod_constructs.analysis.shell import Run
+from hyperpod_constructs.analysis.shell import SHELLS, Run, called
 from hyperpod_constructs.analysis.shell_words import Command
 from hyperpod_constructs.analysis.texts.machine_scripts import of_scripts
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
-from hyperpod_constructs.analysis.written_texts import HOLE, WrittenText, text_of, texts_written
+from hyperpod_constructs.analysis.written_texts import HOLE, WrittenText, text_of, texts_written, whole_files
 from hyperpod_constructs.facts.slurm_options import SLURMD
 from hyperpod_constructs.facts.slurm_ports import SLURMDBD
 from hyperpod_constructs.facts.texts import Language
@@ -41,8 +41,8 @@ _PROXY, _MYSQL, _MYSQL_PORT = "AWS::RDS::DBProxy", re.compile(r"mysql|mariadb"),
 _OF_SERVICE = ("/opt/slurm/etc/slurm.conf", "/etc/slurm/slurm.conf")
 _MAY_BE_WHOLE = re.compile(r"\s*(?:SlurmctldHost|ControlMachine|ClusterName|include|\?)", re.IGNORECASE)
 """The begin of lines of a whole configuration, or of any lines."""
-_WRITING, _HARMLESS = ("cat", "echo"), ("chmod", "chown", "grep", "ls", "test", "[", "[[")
-"""Commands that write a text, and others that leave the text of a file as it is."""
+_HARMLESS = ("chmod", "chown", "grep", "ls", "test", "[", "[[")
+"""Commands that leave the text of a file as it is."""
 _DAEMON, _ITS_OPTIONS, _OPTION = "slurmd", "SLURMD_OPTIONS", re.compile(r"(?:^|(?<=[\s\"'=]))--([a-z][a-z-]*)(?![\w-])")
 _STARTED = re.compile(rf"(?:^[ \t]*ExecStart=\S*/{_DAEMON}\b|\b{_ITS_OPTIONS}=)(.*)$", re.MULTILINE)
 
@@ -69,7 +69,7 @@ def _slips(script: Script, run: Run) -> Iterator[Slip]:
     yield from _database(options, script.resource.template.model)
     yield from _included(texts)
     yield from _of_daemon(run, texts)
-    yield from _overwritten(run)
+    yield from _overwritten(run, texts)
 
 
 def _plugins(options: Mapping[str, _Given]) -> Iterator[Slip]:
@@ -104,7 +104,7 @@ def _slip(says: str, line: int, allowed: str) -> Slip:
 
 def _options(text: WrittenText, file: re.Pattern[str]) -> Iterator[tuple[str, _Given]]:
     """The options in a text for a file of Slurm, by their names in small letters."""
-    if any(file.fullmatch(place.rpartition("/")[2]) for place in text.places):
+    if file.fullmatch(text.name):
         yield from ((name.lower(), _Given(value, text.line)) for name, value in _LINE.findall(text.text))
 
 
@@ -138,8 +138,8 @@ def _owners(run: Run) -> Iterator[_Given]:
 
 def _included(texts: list[WrittenText]) -> Iterator[Slip]:
     """Options of `slurm.conf` in a file that `slurmdbd.conf` includes."""
-    written = {place.rpartition("/")[2]: text for text in texts for place in text.places}
-    for text in (one for one in texts if any(place.rpartition("/")[2] == _SLURMDBD for place in one.places)):
+    written = {text.name: text for text in whole_files(texts)}
+    for text in (one for one in texts if one.name == _SLURMDBD):
         for name in _INCLUDE.findall(text.text):
             own = written.get(name.rpartition("/")[2])
             option = next((one for one, _ in _LINE.findall(own.text) if one.lower().startswith(_OF_SLURM)), "") if own else ""
@@ -166,23 +166,20 @@ def _of_commands(run: Run) -> Iterator[tuple[str, int]]:
         yield from ((text, command.line) for text in (*given, *exported, *own))
 
 
-def _overwritten(run: Run) -> Iterator[Slip]:
+def _overwritten(run: Run, texts: list[WrittenText]) -> Iterator[Slip]:
     """The configuration of the service, in whose place a script writes one with which slurmctld does not start."""
-    for place, command in enumerate(run.commands):
-        emptied = [text_of(one.place, run) for one in command.redirected if one.empties]
-        if emptied not in [[one] for one in _OF_SERVICE] or command.name not in _WRITING:
-            continue
-        behind, others = run.commands[place + 1 :], [word for word in command.arguments if command.name == "echo"]
-        texts = [*others, *(behind[0].read if behind and not behind[0].words else ())]
-        lines = [line for word in texts for line in text_of(word, run).split("\n") if line.strip()]
-        if lines and not any(map(_MAY_BE_WHOLE.match, lines)) and not any(_changes(one, emptied[0], run) for one in behind):
-            says = f"writes {emptied[0]} anew, without the controller and the name of the cluster that are in it"
+    for text in (one for one in texts if one.place in _OF_SERVICE and not one.adds):
+        command, *behind = called(run.commands)[text.number :]
+        behind += [command] if command.name in SHELLS else []
+        lines = [line for line in text.text.split("\n") if line.strip()]
+        if lines and not any(map(_MAY_BE_WHOLE.match, lines)) and not any(_changes(one, text.place, run) for one in behind):
+            says = f"writes {text.place} anew, without the controller and the name of the cluster that are in it"
             yield _slip(says, command.line, "the lines behind those that are there, by >>")
 
 
 def _changes(command: Command, place: str, run: Run) -> bool:
     """Whether a command may put other lines into a file."""
-    words = (*command.arguments, *(one.place for one in command.redirected if not one.empties))
+    words = (*command.arguments, *(one.place for one in command.redirected if one.writes and not one.empties))
     return command.name not in _HARMLESS and any(place in text_of(word, run) for word in words)
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.scripts import Script
 from hyperpod_constructs.analysis.shell import Run
 from hyperpod_constructs.analysis.shell_words import Command, plain
 from hyperpod_constructs.analysis.texts.machine_scripts import of_scripts
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
-from hyperpod_constructs.analysis.written_texts import text_of, texts_written
+from hyperpod_constructs.analysis.written_texts import text_of, texts_written, whole_files
 from hyperpod_constructs.facts.texts import Language
 
 _FILLING, _EDITOR = ("envsubst", "eval", "perl", "python", "python3"), "sed"
@@ -41,18 +41,20 @@ def of_script(script: Script) -> Slips:
 
 def _slips(script: Script, run: Run) -> Iterator[Slip]:
     own = set(_FUNCTION.findall(script.text))
-    for one in texts_written(run):
-        if one.literal and not _is_filled(one.places, run) and not any(map(_SHELL.match, (*one.places, one.text))):
+    texts = list(texts_written(run))
+    for one in texts:
+        if one.literal and not _is_filled(one.place, run) and not any(map(_SHELL.match, (one.place, one.text))):
             yield from _kept(one.text, run, one.line)
-            yield from _not_run(one.text, own, one.line, of_slurm=any(map(_SLURM.fullmatch, one.places)))
+            yield from _not_run(one.text, own, one.line, of_slurm=_SLURM.fullmatch(one.place) is not None)
+    for one in whole_files(texts):
         if _UNIT.search(one.text):
             yield from _environment(one.text, one.line)
 
 
-def _is_filled(places: Sequence[str], run: Run) -> bool:
+def _is_filled(place: str, run: Run) -> bool:
     """Whether another command may change a text where it was written."""
     edited = (text_of(word, run) for one in run.commands if one.name == _EDITOR for word in one.arguments)
-    return any(one.name in _FILLING and not _only_reads(one) for one in run.commands) or any(one in places for one in edited)
+    return any(one.name in _FILLING and not _only_reads(one) for one in run.commands) or place in edited
 
 
 def _only_reads(command: Command) -> bool:
