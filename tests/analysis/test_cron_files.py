@@ -112,6 +112,34 @@ def test_files_are_put_where_cron_takes_them(files: dict[str, str], name: str, o
     assert [(one[0], message in one[1]) for one in found] == [(name, True)] if message else found == []
 
 
+PATH, METRICS_LINE = "PATH=/usr/local/bin:/bin", "* * * * * root node-metrics"
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (f"echo '{METRICS_LINE}' | sudo tee /etc/cron.d/a", "look for node-metrics in /usr/bin:/bin"),
+        (f"printf '%s\\n' {PATH} '{METRICS_LINE}' | sudo tee /etc/cron.d/a", None),
+        (f"sudo sh -c \"echo '{METRICS_LINE}' > /etc/cron.d/a\"", "look for node-metrics in /usr/bin:/bin"),
+        (f"sudo sh -c \"echo '{PATH}' > /etc/cron.d/a && echo '{METRICS_LINE}' >> /etc/cron.d/a\"", None),
+        ("sudo install /dev/stdin /etc/cron.d/a <<< '* * * * * /opt/a'", "has no user before the command in '* * * * * /opt/a'"),
+        ("sudo install /dev/stdin /etc/cron.d/a <<< '* * * * * root /opt/a'", None),
+        (f"echo {PATH} > /etc/cron.d/a\necho '{METRICS_LINE}' >> /etc/cron.d/a", None),
+        (f"echo {PATH} > /etc/cron.d/a\necho '{METRICS_LINE}' > /etc/cron.d/a", "look for node-metrics in /usr/bin:/bin"),
+        (f"echo '{METRICS_LINE}' >> /etc/cron.d/a", "look for node-metrics in /usr/bin:/bin"),
+        (f"cp other.cron /etc/cron.d/a\necho '{METRICS_LINE}' >> /etc/cron.d/a", None),
+        (f"cat > /etc/cron.d/a <<A\n$(other)\n{METRICS_LINE}\nA", None),
+        ("cat > /etc/cron.d/a <<A\nMAILTO=$(other)\n* * * * * /opt/a\nA", "has no user before the command in '* * * * * /opt/a'"),
+        ('echo "* * * * * $(whoami) /opt/a" > /etc/cron.d/a', None),
+        ('echo "* * * * * $(command)" > /etc/cron.d/a', None),
+        ('echo "* * * * * /opt/$(command)" > /etc/cron.d/a', None),
+    ],
+)
+def test_texts_for_cron_are_read_however_a_script_writes_them(lines: str, message: str | None) -> None:
+    found = said({**SHELL, "start.sh": f"{BY_SHELL}{lines}\n"})
+    assert [message in one[1] for one in found] == [True] if message else found == []
+
+
 def test_files_have_the_place_and_the_mode_of_their_last_command() -> None:
     more = "install -d /opt/a\ninstall -Dm 0600 a.txt /opt/a/b.txt\nmv a b c\ncp a /opt/\nchmod u+x /opt/a\nchmod a-x /opt/a\n"
     start = f"{BY_SHELL}{more}"

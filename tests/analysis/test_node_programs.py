@@ -527,6 +527,14 @@ def test_mounts_are_what_file_systems_take(old: str, new: str, message: str | No
         ("cat >> /etc/fstab <<END\n$1:/$2 /data lustre defaults 0 0\nEND", False),
         ("cat >> /etc/fstab <<END\n$1@tcp:/$2 /data lustre defaults 0 0\nEND", True),
         ('tee -a /etc/fstab <<< "$1:/$2 /data lustre defaults 0 0"', False),
+        ('sudo sh -c "echo $1:/$2 /data lustre defaults 0 0 >> /etc/fstab"', False),
+        ('sudo sh -c "echo $1@tcp:/$2 /data lustre defaults 0 0 >> /etc/fstab"', True),
+        ('printf "$1:/$2 %s lustre defaults 0 0\\n" /data | sudo tee -a /etc/fstab', False),
+        ('printf "$1@tcp:/$2 %s lustre defaults 0 0\\n" /data | sudo tee -a /etc/fstab', True),
+        ("cat <<A > /etc/notes; cat <<B >> /etc/fstab\na\nA\n$1:/$2 /data lustre defaults 0 0\nB", False),
+        ("cat <<A > /etc/notes; cat <<B >> /etc/fstab\n$1:/$2 /data lustre defaults 0 0\nA\n# a\nB", True),
+        ("sudo install -m 644 /dev/stdin /etc/fstab <<END\n$1:/$2 /data lustre defaults 0 0\nEND", False),
+        ("sudo install -m 644 /dev/stdin /etc/fstab <<END\n$1@tcp:/$2 /data lustre defaults 0 0\nEND", True),
         ("mount -t lustre fs-01.fsx.us-west-2.amazonaws.com:/abc /data", False),
         ("mount -t lustre fs-01.fsx.us-west-2.amazonaws.com@tcp:/abc /data", True),
         ("mount -t lustre $(cat host):/abc /data", True),
@@ -637,11 +645,71 @@ UNIT = "/etc/systemd/system/slurmd.service"
         ("echo names.txt > names.txt", True),
         ("read -r one < /dev/tty > /dev/tty", True),
         ("sort names.txt 2> names.txt", False),
+        ("cat names.txt | sort | tee -i names.txt", False),
+        ("cat names.txt | sort | tee -ia names.txt", True),
     ],
 )
 def test_a_command_does_not_empty_what_it_reads(line: str, is_right: bool) -> None:
     found = said({"mount.sh": f"{MOUNT}{line}\n"})
     assert ["the shell empties it before" in one for one in found] == [True] * (not is_right)
+
+
+def added(lines: str) -> list[str]:
+    """The mistakes of a cluster whose controller runs some lines more."""
+    return said({"accounting.sh": f"{ACCOUNTING.replace('AccountingStoragePort=6819', '')}{lines}\n"})
+
+
+@pytest.mark.parametrize("port", [6819, 3306])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo AccountingStoragePort=@ | sudo tee -a /opt/slurm/etc/slurm.conf > /dev/null",
+        "printf 'JobRequeue=1\\nAccountingStoragePort=%s\\n' @ >> /opt/slurm/etc/slurm.conf",
+        "echo -e 'JobRequeue=1\\nAccountingStoragePort=@' >> /opt/slurm/etc/slurm.conf",
+        "sudo bash -c 'echo AccountingStoragePort=@ >> /opt/slurm/etc/slurm.conf'",
+        'add() { echo "$1" >> /opt/slurm/etc/slurm.conf; }\nadd AccountingStoragePort=@',
+        "install /dev/stdin /opt/slurm/etc/accounting.conf <<< AccountingStoragePort=@",
+    ],
+)
+def test_configurations_of_slurm_are_read_however_a_script_writes_them(line: str, port: int) -> None:
+    found = added(line.replace("@", str(port)))
+    assert [f"look for slurmdbd at port {port}" in one for one in found] == [True] * (port != 6819)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("echo slurm=1 > /opt/a.conf\necho SlurmdDebug=1 >> /opt/a.conf", "has slurmdbd.conf include /opt/a.conf with SlurmdDebug"),
+        ("echo SlurmdDebug=1 > /opt/a.conf\necho slurm=1 >> /opt/a.conf", "has slurmdbd.conf include /opt/a.conf with SlurmdDebug"),
+        ("echo DebugLevel=1 > /opt/a.conf\necho slurm=1 >> /opt/a.conf", None),
+        ("echo SlurmdDebug=1 > /opt/a.conf\necho slurm=1 > /opt/a.conf", None),
+    ],
+)
+def test_an_included_file_is_read_with_all_that_is_added_to_it(lines: str, message: str | None) -> None:
+    found = added(f"echo include /opt/a.conf >> /opt/slurm/etc/slurmdbd.conf\n{lines}")
+    assert [message in one for one in found] == [True] if message else found == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("echo [Service] > /a.service\necho 'Environment=A=b c' >> /a.service", "a word without a name, behind a space"),
+        ("echo [Service] > /a.service\necho 'Environment=\"A=b c\"' >> /a.service", None),
+        ("echo [Service] > /a.service\necho 'Environment=A=b c' >> /b.service", None),
+        ("printf '[Service]\\nEnvironment=%s\\n' 'A=b c' | sudo tee /a.service", "a word without a name, behind a space"),
+        ("printf '[Service]\\nEnvironment=%s\\n' 'A=b C=d' | sudo tee /a.service", None),
+        ("cat > /a.service <<-EOF\n\t[Service]\n\tEnvironment=A=b c\n\tEOF", "a word without a name, behind a space"),
+        ("cat > /a.service <<-EOF\n\t[Service]\n\tEnvironment=A=b C=d\n\tEOF", None),
+        ("sudo install -m 600 /dev/stdin /opt/a.cfg <<'EOF'\np=$PASSWORD\nEOF", "writes $PASSWORD as it stands into a file"),
+        ("sudo install -m 600 /dev/stdin /opt/a.cfg <<EOF\np=$PASSWORD\nEOF", None),
+        ("cat <<'EOF' | sudo tee /opt/a.cfg\np=$PASSWORD\nEOF", "writes $PASSWORD as it stands into a file"),
+        ("cat <<'EOF' | sudo tee /etc/profile.d/a.sh > /dev/null\np=$PASSWORD\nEOF", None),
+        ("cat <<'EOF' | sed \"s/.PASSWORD/$PASSWORD/\" | sudo tee /opt/a.cfg\np=$PASSWORD\nEOF", None),
+    ],
+)
+def test_units_and_quoted_texts_are_read_however_a_script_writes_them(lines: str, message: str | None) -> None:
+    found = added(lines)
+    assert [message in one for one in found] == [True] if message else found == []
 
 
 APPENDED = "cat >> /opt/slurm/etc/slurm.conf <<EOF"
@@ -659,6 +727,12 @@ ANEW = "cat > /opt/slurm/etc/slurm.conf <<EOF"
         ("cat > /tmp/slurm.conf <<EOF", True),
         (f"echo SlurmctldPort=6817 > /opt/slurm/etc/slurm.conf\n{APPENDED}", True),
         (f"cat /old >> /opt/slurm/etc/slurm.conf\n{APPENDED}", True),
+        ("cat <<EOF | sudo tee /opt/slurm/etc/slurm.conf", False),
+        ("cat <<EOF | sudo tee -a /opt/slurm/etc/slurm.conf", True),
+        ("cat <<EOF | sudo tee /opt/slurm/etc/slurm.conf\nClusterName=a", True),
+        ("sudo install -m 644 /dev/stdin /opt/slurm/etc/slurm.conf <<EOF", False),
+        (f"printf 'ClusterName=%s\\n' a > /opt/slurm/etc/slurm.conf\n{APPENDED}", True),
+        (f"sudo sh -c 'echo A=b > /opt/slurm/etc/slurm.conf; cat /old >> /opt/slurm/etc/slurm.conf'\n{APPENDED}", True),
     ],
 )
 def test_the_configuration_of_the_service_is_not_overwritten(new: str, is_right: bool) -> None:
