@@ -176,6 +176,8 @@ def test_what_scripts_need_is_uploaded(files: dict[str, str | None], message: st
         ("mount.sh", "set -euo pipefail\n", "", None),
         ("accounting.sh", ".password", ".passwort", "takes the key passwort, which Secret does not have; the nearest is password"),
         ("accounting.sh", ".password", ".host", None),
+        ("accounting.sh", 'password <<< "$SECRET"', "passwort <<A\n$SECRET\nA\n", "takes the key passwort, which Secret"),
+        ("accounting.sh", 'password <<< "$SECRET"', "password <<A\n$SECRET\nA\n", None),
         ("accounting.sh", "chmod 600", "chmod 640", "opens slurmdbd.conf to others by the mode 640"),
         ("accounting.sh", "chmod 600", "chmod 0400", None),
         ("accounting.sh", "storage/mysql", "storage/postgresql", "writes accounting_storage/postgresql, which Slurm does not have"),
@@ -254,7 +256,7 @@ ASKING = ACCOUNTING.replace("StoragePass", "StorageHost=$(jq -r .host <<< $SECRE
     [
         (WITH_FIELD, "", "", None),
         (WITH_FIELD, "$PASSWORD\n", "$(field username)\nStorageHost=$(field host)\n", None),
-        (WITH_FIELD, "$PASSWORD\n", "$(field passwort)\n", "takes the key passwort, which Secret does not have"),
+        (WITH_FIELD, "$PASSWORD\n", "$(field passwort)\n", "takes the key passwort, which Secret"),
         (WITH_FIELD.replace("${Secret}", "accounting"), "$PASSWORD\n", "$(field passwort)\n", "takes the key passwort"),
         (WITH_FIELD.replace("${Secret}", "others"), "$PASSWORD\n", "$(field passwort)\n", None),
         (WITH_FIELD, "--output text", "--output json", "reads a secret without --output text"),
@@ -732,7 +734,7 @@ ANEW = "cat > /opt/slurm/etc/slurm.conf <<EOF"
         ("cat <<EOF | sudo tee /opt/slurm/etc/slurm.conf\nClusterName=a", True),
         ("sudo install -m 644 /dev/stdin /opt/slurm/etc/slurm.conf <<EOF", False),
         (f"printf 'ClusterName=%s\\n' a > /opt/slurm/etc/slurm.conf\n{APPENDED}", True),
-        (f"sudo sh -c 'echo A=b > /opt/slurm/etc/slurm.conf; cat /old >> /opt/slurm/etc/slurm.conf'\n{APPENDED}", True),
+        ("sudo sh -c 'echo A=b > /opt/slurm/etc/slurm.conf; cat /old >> /opt/slurm/etc/slurm.conf'\ncat > /opt/a <<EOF", True),
     ],
 )
 def test_the_configuration_of_the_service_is_not_overwritten(new: str, is_right: bool) -> None:

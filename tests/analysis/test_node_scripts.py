@@ -113,7 +113,7 @@ def text(body: str = GOOD, key: str = "b/start.sh", mount: str = "") -> str:
         (ASK.format("/mnt/cache"), "", None),
         (ASK.format('"$1"'), "", None),
         (f"{ASK.format('/lustre')}mkdir /lustre\necho a:/b /lustre nfs >> /etc/fstab", "", None),
-        (f"{ASK.format('/lustre')}mkdir /lustre\necho a:/b /lustre nfs >> /etc/notes", "", "asks in line 2 whether /lustre is mounted"),
+        (f"{ASK.format('/lustre')}mkdir /lustre\necho a:/b /lustre nfs >> /etc/notes", "", "asks in line 2 whether /lustre is"),
         (ASK.format("/lustre"), ", MountPath: !Ref Given", None),
         (f"{ASK.format('/lustre')}mkdir -p /lustre\nmount -t lustre fs-1.fsx.us-west-2.amazonaws.com@tcp:/fsx /lustre", "", None),
         (GOOD.replace("fi ;;", ";;"), "", "of Cluster has a block of if"),
