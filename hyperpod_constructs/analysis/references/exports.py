@@ -64,7 +64,19 @@ def _is_beside(one: Template, other: Template) -> bool:
     """Whether two templates are surely in one account and region."""
     here, there = one.environment, other.environment
     known = here.region is not None and here.region == there.region and here.account is not None and here.account == there.account
-    return one.root is other.root or known
+    joined = one.model.cached(_joined, lambda: _joined(one.model))
+    return known or joined.get(one.root, one.root) is joined.get(other.root, other.root)
+
+
+def _joined(model: Model) -> Mapping[Template, Template]:
+    """One of the stacks that imports join, for each of them: an import is from the same account and region."""
+    joined: dict[Template, Template] = {}
+    for user, name in _imports(model):
+        exporters = model.exporters(name, user.environment)
+        if len(exporters) == 1:
+            here, there = (joined.setdefault(one.root, one.root) for one in (user, exporters[0]))
+            joined.update((one, there) for one, first in [*joined.items()] if first is here)
+    return joined
 
 
 def unmatched(model: Model) -> Iterator[Misreference]:

@@ -155,6 +155,7 @@ def _mended(meant: Hop, text: str) -> Hit:
     fix="name the nodes' security group in ResourcesVpcConfig.SecurityGroupIds, or let TCP in from the control plane's group",
     allowed=f"{_KUBELET} and the ports of webhooks in, from the groups or the subnets of the control plane",
     source=f"{_GUIDE}sec-group-reqs.html",
+    silences=("HP-REACH-010",),
 )
 def nodes_admit_the_control_plane(cluster: Cluster, eks: EksCluster) -> Hit | None:
     model, control = eks.resource.template.model, side_of_control_plane(eks)

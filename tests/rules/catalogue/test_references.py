@@ -536,7 +536,10 @@ def test_a_nested_stack_has_its_outputs() -> None:
 TOKEN = "arn:aws:lambda:us-west-2:123456789012:function:own"
 
 
-def exporting(name: Any, value: Any = "vpc-0123456789abcdef0", **more: Any) -> Template:
+VPC_ID = "vpc-0123456789abcdef0"
+
+
+def exporting(name: Any, value: Any = VPC_ID, **more: Any) -> Template:
     return {"Resources": {}, "Outputs": {"Out": {"Value": value, "Export": {"Name": name}}, **more}}
 
 
@@ -577,6 +580,17 @@ def test_an_export_is_there_once() -> None:
     second = {"Second": {"Value": "y", "Export": {"Name": "one"}}}
     assert [(one.rule, one.resource) for one in findings(exporting("one", **second))] == [("HP-REF-006", "Second")]
     assert rules_of(exporting("one"), exporting("one")) == []
+
+
+@pytest.mark.parametrize(("other", "rules"), [("two", ["HP-REF-006"]), ("four", [])])
+def test_an_export_is_there_once_among_stacks_that_import_from_each_other(other: str, rules: list[str]) -> None:
+    first, second = ({"Second": {"Value": VPC_ID, "Export": {"Name": name}}} for name in ("two", "three"))
+    assert rules_of(exporting("one", **first), exporting(other, **second), importing("one", "three")) == rules
+
+
+def test_an_import_that_two_stacks_export_joins_none_of_them() -> None:
+    second = {"Second": {"Value": VPC_ID, "Export": {"Name": "two"}}}
+    assert rules_of(exporting("one"), exporting("one"), importing("one"), exporting("one", **second), importing("two")) == []
 
 
 @pytest.mark.parametrize(("condition", "rules"), [({}, ["HP-REF-006"]), ({"Condition": "Perhaps"}, [])])
