@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.cluster_builds import ClusterBuild, cluster_builds
+from hyperpod_constructs.analysis.custom_resources import maker_itself
 from hyperpod_constructs.analysis.first_calls import called_first
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters
@@ -20,8 +21,6 @@ from hyperpod_constructs.facts.kubernetes import CLUSTER_ADMIN
 from hyperpod_constructs.templates.dependencies import parameter_at
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value, as_items, as_str, at, is_known, parts_of
-
-_FUNCTION = "AWS::Lambda::Function"
 
 
 class ShutOut(NamedTuple):
@@ -76,7 +75,7 @@ def _awaited_by(chart: Resource, eks: EksCluster) -> Iterator[ShutOut]:
 
 def _role_of(chart: Resource) -> Resource | None:
     """The role of the function that answers for a custom resource; none for the CDK's, which has others behind it."""
-    function = None if chart.type.startswith("Custom::AWSCDK-") else resource_of(chart.get("ServiceToken"), _FUNCTION)
+    function = None if chart.type.startswith("Custom::AWSCDK-") else maker_itself(chart)
     return None if function is None else resource_of(function.get("Role"), ROLE)
 
 

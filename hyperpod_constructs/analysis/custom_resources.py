@@ -28,6 +28,13 @@ def _makers(model: Model) -> Iterator[tuple[Resource, Resource]]:
             yield one, function
 
 
+def maker_itself(resource: Resource) -> Resource | None:
+    """The function that makes a custom resource: its user's, if CloudFormation calls the framework."""
+    maker = makers(resource.template.model).get(resource)
+    behind = None if maker is None else resource_of(maker.get("Environment", "Variables", ON_EVENT), FUNCTION)
+    return behind or maker
+
+
 def made_by(function: Resource) -> tuple[Resource, ...]:
     """The custom resources that CloudFormation calls a function for."""
     return tuple(one for one, maker in makers(function.template.model).items() if maker is function)

@@ -57,13 +57,17 @@ def _others(model: Model) -> Iterator[Other]:
 
 
 def _regions(model: Model) -> list[str]:
-    """The regions of the mappings in which the stacks can be; those that other places name, if mappings have them."""
+    """The regions of the mappings in which the stacks can be; those that other places name, if mappings have them.
+
+    None where places of one stack name several: that is a mistake, whichever region is meant.
+    """
     if any(template.environment.region for template in model.templates):
         return []
     rows = [_rows(template, argument) for template, argument in _lookups(model) if argument[1] == _REGION]
     found = list(dict.fromkeys(region for row in rows if len(row) <= _MOST_REGIONS for region in row if region in REGIONS))
-    claimed = {one.region for one in claims(model) if lookup_at(one.resource, one.path) is None}
-    return [region for region in found if zone_prefix(region) in claimed] or found
+    claimed = {(one.resource.template.root, one.region) for one in claims(model) if lookup_at(one.resource, one.path) is None}
+    several = len({root for root, _ in claimed}) < len(claimed)
+    return [] if several else [region for region in found if zone_prefix(region) in {one for _, one in claimed}] or found
 
 
 def _lookups(model: Model) -> Iterator[tuple[Template, list[Raw]]]:

@@ -21,10 +21,13 @@ class Stranded(NamedTuple):
 
 
 def stranded(model: Model) -> Iterator[Stranded]:
-    """The file systems that stay, with what goes from under them; those with a part of it in common together."""
+    """The file systems that stay, with what goes from under them; those with a part of it in common together.
+
+    A network in another stack, which keeps nothing of it, goes only if somebody deletes that stack too.
+    """
     staying = [one for one in model.resources(FILE_SYSTEM) if as_str(one.deletion_policy) in KEEPING_POLICIES]
     found: list[Stranded] = []
-    for current in (Stranded(tuple(filter(_goes, _below(one))), [one]) for one in staying):
+    for current in (Stranded(tuple(_going_with(one)), [one]) for one in staying):
         beside = [one for one in found if not set(one.going).isdisjoint(current.going)]
         found = [*(one for one in found if one not in beside), _together([*beside, current])]
     return (one for one in found if one.going)
@@ -44,6 +47,13 @@ def _below(file_system: Resource) -> list[Resource]:
     added = [added_block(one) for one in subnet_blocks(file_system.template.model) if one.resource in subnets]
     found = [*subnets, *(security_groups_of(file_system) or ()), *networks, *added]
     return list(dict.fromkeys(one for one in found if one is not None))
+
+
+def _going_with(file_system: Resource) -> Iterator[Resource]:
+    """What goes from under a file system with its stack, or with one that keeps a part of its network."""
+    below = _below(file_system)
+    stacks = {one.template.root for one in (file_system, *below) if not _goes(one)}
+    return (one for one in below if one.template.root in stacks and _goes(one))
 
 
 def _goes(resource: Resource) -> bool:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.clusters import Cluster, clusters
+from hyperpod_constructs.analysis.custom_resources import maker_itself, makers
 from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.networks import SUBNET, VPC
 from hyperpod_constructs.analysis.security_groups import is_resource
@@ -56,6 +57,13 @@ _NO_INSTALLER = re.compile(
     r"|CDKBucketDeployment|CrossRegionExport(Reader|Writer)|LogRetention|S3AutoDeleteObjects|S3BucketNotifications"
     r"|VpcRestrictDefaultSG)"
 )
+
+
+def _functions_of(found: Iterable[Resource]) -> tuple[Resource, ...]:
+    """The functions that make custom resources: first those that CloudFormation calls, then those behind the CDK's framework."""
+    every = list(found)
+    outer = (makers(one.template.model).get(one) for one in every)
+    return tuple(dict.fromkeys(one for one in (*outer, *map(maker_itself, every)) if one is not None))
 
 
 @dataclass(frozen=True)
@@ -201,16 +209,12 @@ class EksCluster:
     @cached_property
     def appliers(self) -> tuple[Resource, ...]:
         """The functions of the CDK that install its charts and apply its objects: the framework's, and the one with kubectl."""
-        tokens = (one.get("ServiceToken") for one in (*self.charts, *self.manifests, *self.waits))
-        outer = [found for token in tokens if (found := resource_of(token, _FUNCTION)) is not None]
-        inner = [resource_of(one.get("Environment", "Variables", "USER_ON_EVENT_FUNCTION_ARN"), _FUNCTION) for one in outer]
-        return tuple(dict.fromkeys(one for one in (*outer, *inner) if one is not None))
+        return _functions_of((*self.charts, *self.manifests, *self.waits))
 
     @cached_property
     def installers(self) -> tuple[Resource, ...]:
         """The functions that install HyperPod's chart, and those that install and apply for the CDK."""
-        own = (resource_of(one.get("ServiceToken"), _FUNCTION) for one in self.hyperpod_charts)
-        return tuple(dict.fromkeys((*self.appliers, *(one for one in own if one is not None))))
+        return tuple(dict.fromkeys((*self.appliers, *_functions_of(self.hyperpod_charts))))
 
     @property
     def lacks_charts(self) -> bool:

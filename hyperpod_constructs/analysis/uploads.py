@@ -19,6 +19,7 @@ _BUCKET_NAME = re.compile(r"^(destination|target|dest)?_?bucket_?(name)?$", re.I
 _PREFIX_NAME = re.compile(r"prefix$", re.IGNORECASE)
 _MOST_FILES = 10_000
 _FILE, _PUT = re.compile(r"[\w./-]+\.[a-z]{1,5}"), "putobject"
+_COPYING = ("copyobject", "completemultipartupload")
 _OBJECT_BUCKET, _OBJECT_KEY = (
     re.compile(rf"(?:destination|target|dest|script|s3)?_?{word}_?(?:name)?", re.IGNORECASE)
     for word in ("bucket", "(?:object)?_?key")
@@ -77,7 +78,7 @@ class Upload(NamedTuple):
 
     def _written(self) -> Iterator[str]:
         given = [(key, value) for key, value in self.resource.properties.items() if _is_files(value)]
-        if len(given) == 1 and puts_of(self.resource):
+        if len(given) == 1 and puts_of(self.resource) and not _writes_others(self.resource):
             yield from given[0][1]
 
     def _assets(self) -> Iterator[str]:
@@ -107,6 +108,12 @@ def puts_of(resource: Resource) -> list[CodeCall]:
     maker = makers(resource.template.model).get(resource)
     own = [] if maker is None else [call for one in runs_of(maker) if one.resource is resource for call in one.calls]
     return [one for one in own or (() if maker is None else calls_of(maker)) if one.operation.name.lower() == _PUT]
+
+
+def _writes_others(resource: Resource) -> bool:
+    """Whether the code of a custom resource may write objects whose names its properties do not have."""
+    maker = makers(resource.template.model).get(resource)
+    return maker is not None and any(one.operation.name.lower() in _COPYING for one in calls_of(maker))
 
 
 def uploads_of(model: Model, uri: Value) -> tuple[Upload, ...]:

@@ -1,4 +1,4 @@
-"""The order of creation, from `DependsOn`, functions, nested stacks and exports.
+"""The order of creation, from `DependsOn`, functions in properties and in metadata, nested stacks and exports.
 
 Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-attribute-dependson.html
 """
@@ -294,7 +294,7 @@ def _local_names(resource: Resource, *, certain: bool = False) -> Iterator[str]:
     :param certain: whether to leave out both branches of an unknown condition; false by default.
     """
     yield from _explicit(resource)
-    waiting = [(resource.raw if certain else resource.written).get("Properties")]
+    waiting = [(resource.raw if certain else resource.written).get(key) for key in ("Properties", "Metadata")]
     while waiting:
         value = waiting.pop()
         if isinstance(value, list):

@@ -187,6 +187,7 @@ def test_what_scripts_need_is_uploaded(files: dict[str, str | None], message: st
         ("provisioning_parameters.json", '"instance_group_name"', '"group"', "a group of workers has no instance_group_name"),
         ("provisioning_parameters.json", '"workload_manager": "slurm", ', "", "it has no workload_manager"),
         ("provisioning_parameters.json", "LustreMountName}", "DNSName}", "fsx_mountname is DNSName of Lustre"),
+        ("provisioning_parameters.json", "LustreMountName}", "MountName}", None),
         ("provisioning_parameters.json", '"train"}]', '"train"},]', "is not JSON: "),
         ("provisioning_parameters.json", '"train"', '"debug"', None),
         (
@@ -757,6 +758,21 @@ def test_the_configuration_of_the_service_is_not_overwritten(new: str, is_right:
 def test_a_region_is_no_other_text(region: str, is_right: bool) -> None:
     found = said({"mount.sh": f"{MOUNT}aws ssm get-parameter --region {region} --name /slurm/a\n"})
     assert ["gives aws ssm get-parameter the region" in one for one in found] == [True] * (not is_right)
+
+
+@pytest.mark.parametrize(
+    ("name", "set_up", "message"),
+    [
+        ("provisioning-parameters.json", "", "the scripts of the service read no provisioning-parameters.json; the nearest is"),
+        ("provisioning-parameters.json", "open('provisioning-parameters.json')\n", None),
+        ("parameters.json", "", None),
+    ],
+)
+def test_a_file_with_nearly_the_name_that_the_scripts_of_the_service_read(name: str, set_up: str, message: str | None) -> None:
+    files = {"provisioning_parameters.json": None, name: PARAMETERS, "set_up.py": set_up, "mount.sh": None, "accounting.sh": None}
+    texts = texts_with_mistakes(made(files))
+    found = [one.slip.message for several in texts.values() for one in several]
+    assert [message in one for one in found] == [True] if message else found == []
 
 
 _GROUPS = 12

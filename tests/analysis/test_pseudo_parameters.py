@@ -129,6 +129,12 @@ def test_a_property_takes_what_a_pseudo_parameter_gives(kind: str, key: str, wro
         assert allowed in finding.allowed
 
 
+def test_a_reserved_name_is_the_mistake_and_not_its_value() -> None:
+    function = resource("AWS::Lambda::Function", Environment={"Variables": {"AWS_REGION": {"Ref": "AWS::Region"}}})
+    rules = [one.rule for one in findings({"Resources": {"R": function}}) if "AWS_REGION" in one.path]
+    assert rules == ["HP-SCH-004"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

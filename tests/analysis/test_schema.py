@@ -356,6 +356,12 @@ def test_what_only_a_misspelled_name_lacks_is_not_missing(resource_type: str, pr
     assert [one.partition(" ")[0] for one in said(resource_type, properties)] == ["name"]
 
 
+def test_of_several_that_are_missing_the_one_that_another_property_needs_is_said() -> None:
+    assert said(SUBNET, {"VpcId": {"Ref": "Vpc"}, "Ipv4NetmaskLength": 24}) == [
+        "missing Ipv4IpamPoolId: Ipv4IpamPoolId is missing beside Ipv4NetmaskLength"
+    ]
+
+
 DATABASE = {"Engine": "mariadb", "DBInstanceClass": "db.t4g.small", "AllocatedStorage": "20"}
 
 

@@ -109,6 +109,23 @@ def test_nodes_look_where_the_code_puts_their_scripts(uri: Any, name: str, messa
     assert [message in one for one in found] == [True] if message else found == []
 
 
+COPYING = 'for one in s3.list_objects_v2(Bucket="releases")["Contents"]:\n        s3.{}\n    for name,'
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ('head_object(Bucket=bucket, Key=one["Key"])', ["start-sh"]),
+        ('copy_object(Bucket=bucket, Key=one["Key"], CopySource=f"releases/{one}")', []),
+        ('copy({"Bucket": "releases", "Key": one["Key"]}, bucket, one["Key"])', []),
+    ],
+)
+def test_code_that_copies_objects_may_bring_any_file(call: str, found: list[str]) -> None:
+    (cluster,) = clusters(model(name="start-sh", code=CODE.replace("for name,", COPYING.format(call))))
+    lines = [one.message for group in cluster.groups for one in lacking(group)]
+    assert [name in line for line, name in zip(lines, found, strict=True)] == [True] * len(found)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

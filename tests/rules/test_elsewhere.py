@@ -97,6 +97,16 @@ def test_a_row_of_a_region_is_judged_in_its_region(old: str, new: str, rule: str
     assert words in finding.message
 
 
+def test_zones_of_two_regions_are_one_mistake_wherever_the_stack_is() -> None:
+    zones = ("eu-west-1a", "ap-south-1b")
+    text = ZONES + IN_ZONES.format(network=NETWORK)
+    for number, key in enumerate(("First", "Second")):
+        text = text.replace(
+            f'AvailabilityZoneId: !FindInMap [Zones, !Ref "AWS::Region", {key}]', f"AvailabilityZone: {zones[number]}"
+        )
+    assert [one.rule for one in _found(text)] == ["HP-REG-001"]
+
+
 def test_a_value_of_a_mapping_is_one_mistake_wherever_it_is_used() -> None:
     text = ZONES.replace("First: aps1-az1", "First: use1-az1") + IN_ZONES.format(network=NETWORK)
     text = text.replace('"AWS::Region", Second]', '"AWS::Region", First]')

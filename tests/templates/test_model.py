@@ -55,6 +55,21 @@ def test_a_resource_whose_condition_fails_is_not_there() -> None:
     assert depends_on(by_id(model, "B")) == frozenset()
 
 
+def test_what_metadata_name_is_awaited() -> None:
+    """A handle with such metadata awaits a stack under a condition, as `DependsOn` cannot."""
+    model = model_of("""
+        Resources:
+          Stack: {Type: X, Condition: Own}
+          Other: {Type: X}
+          Ready: {Type: AWS::CloudFormation::WaitConditionHandle, Metadata: {Stack: !If [Own, !GetAtt Stack.Version, none]}}
+          Cluster: {Type: X, DependsOn: Ready}
+        Conditions: {Own: !Equals [!Ref P, x]}
+        Parameters: {P: {Type: String}}
+    """)
+    assert awaits(by_id(model, "Cluster"), by_id(model, "Stack"))
+    assert not awaits(by_id(model, "Cluster"), by_id(model, "Other"))
+
+
 def test_dependencies_follow_every_way_of_naming() -> None:
     model = model_of("""
         Resources:

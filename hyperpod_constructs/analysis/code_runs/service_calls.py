@@ -16,6 +16,7 @@ from hyperpod_constructs.templates.values import UNKNOWN, Value, is_known
 OTHERS = "**"
 """Stands for parameters whose names are not known."""
 _MANAGED: Mapping[str, str] = {
+    "copy": "copyobject",
     "download_file": "getobject",
     "download_fileobj": "getobject",
     "upload_file": "putobject",

@@ -46,7 +46,7 @@ def _refusal(resource_type: str, path: Path, given: str) -> Violation | None:
     if schema is None:
         return None
     found = chain(violations(schema, value), violations(limits or {}, value), arn_violations(schema, value))
-    return next((one for one in found if one.path == place and one.kind is Kind.VALUE), None)
+    return next((one for one in found if one.path == place and one.kind is Kind.VALUE and one.found == given), None)
 
 
 def _around(path: Sequence[str | int], given: Value) -> Value:

@@ -25,6 +25,8 @@ from hyperpod_constructs.templates.values import ABSENT, Either, Reference, Unkn
 Node: TypeAlias = Mapping[str, Any] | bool
 
 _EMPTY: Mapping[str, Any] = {}
+_FEW = 3
+"""So many properties that are not there may each be the one that an unknown name meant."""
 
 
 def violations(schema: Schema, value: Value, *, conditional: bool = False) -> Iterator[Violation]:
@@ -133,10 +135,13 @@ class _Judge:
     def _properties(self, wanted: Mapping[str, Node], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         if not isinstance(value, Mapping):
             return True
-        answers = [self._property(wanted, node, name, one, (*path, name)) for name, one in value.items()]
+        answers = [self._property(wanted, node, name, value, (*path, name)) for name in value]
         return all_of([True, *answers])
 
-    def _property(self, known: Mapping[str, Node], node: Mapping[str, Any], name: str, value: Value, path: Path) -> Answer:
+    def _property(
+        self, known: Mapping[str, Node], node: Mapping[str, Any], name: str, beside: Mapping[str, Value], path: Path
+    ) -> Answer:
+        value = beside[name]
         if name in known:
             child = known[name]
             if isinstance(child, Mapping) and child.get("readOnly"):
@@ -150,16 +155,18 @@ class _Judge:
         others: Node = node.get("additionalProperties", False)
         if others is not False:
             return self.judge(others, value, path)
-        return self._unknown_name(name, known, bool(patterns), value, path) if present(value) else None
+        return self._unknown_name(name, known, beside, bool(patterns), path) if present(value) else None
 
-    def _unknown_name(self, name: str, known: Mapping[str, Node], free: bool, value: Value, path: Path) -> bool:
+    def _unknown_name(self, name: str, known: Mapping[str, Node], beside: Mapping[str, Value], free: bool, path: Path) -> bool:
         names = [one for one, child in known.items() if not (isinstance(child, Mapping) and child.get("readOnly"))]
         near = nearest(name, names) or fuller(name, names) or reworded(name, names)
+        absent = [one for one in names if one not in beside]
+        meant = [near] if near is not None else absent if len(absent) <= _FEW else []
         owner = f"of {label(path[:-1])}" if len(path) > 1 else "of this type"
         message = f"{name} is not a name that {label(path[:-1])} takes" if free else f"{name} is not a property {owner}"
         hint = f"; the nearest is {near}" if near else ""
-        self._say(Kind.NAME, path, f"{message}{hint}", value, listed(sorted(names)) or "names of another form")
-        return self._doubt(len(self.found) - 1, [] if near is None else [(*path[:-1], near)])
+        self._say(Kind.NAME, path, f"{message}{hint}", beside[name], listed(sorted(names)) or "names of another form")
+        return self._doubt(len(self.found) - 1, [(*path[:-1], one) for one in meant])
 
     def _items(self, wanted: Node, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         if not isinstance(value, tuple):

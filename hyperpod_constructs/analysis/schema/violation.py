@@ -62,13 +62,14 @@ def alike(found: Iterable[Violation]) -> Iterator[Violation]:
     """These violations, each mistake once.
 
     Items of one list with the same mistake are one, which names all of them; so are names of one object in another case. What is
-    missing only because its name is misspelled is not said.
+    missing only because its name is misspelled is not said, nor one of several that is missing where another demand names which.
     """
     every = list(found)
     misspelled = meant_places(every)
+    missing = {one.path for one in every if one.kind is Kind.MISSING}
     groups: dict[object, list[Violation]] = {}
     for one in every:
-        if not is_only_misspelled(one, misspelled):
+        if not is_only_misspelled(one, misspelled) and not (one.kind is Kind.MISSING and missing.intersection(one.doubts)):
             groups.setdefault(_mistake(one), []).append(one)
     for first, *others in groups.values():
         more = f"; so is {listed(_thing(one) for one in others)}" if others else ""

@@ -7,7 +7,7 @@ Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifec
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from hyperpod_constructs.analysis.clusters import CLUSTER, Cluster, Group, clusters
 from hyperpod_constructs.analysis.embedded import values_in
@@ -16,6 +16,7 @@ from hyperpod_constructs.analysis.references.outputs import misnamed_outputs
 from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.facts.property_schemas import attributes
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_str, at, shown
@@ -52,7 +53,8 @@ def parameter(resource: Resource) -> Slips:
 
 def uploaded(cluster: Resource) -> Slips:
     """The first mistake in such a file among the scripts of a cluster."""
-    groups = (group for one in clusters(cluster.template.model) if one.resource is cluster for group in one.groups)
+    groups = [group for one in clusters(cluster.template.model) if one.resource is cluster for group in one.groups]
+    yield from list(_misnamed(groups))[:1]
     found = ((group, programs_of(group).files.get(FILE)) for group in groups)
     for group, file in ((group, file) for group, file in found if file is not None):
         data = from_json(file.text)
@@ -66,13 +68,28 @@ def uploaded(cluster: Resource) -> Slips:
             return
 
 
+def _misnamed(groups: Iterable[Group]) -> Iterator[Slip]:
+    """A file with nearly the name of such a file, which no other file names."""
+    for group in groups:
+        files = programs_of(group).files
+        for name, file in files.items() if FILE not in files else ():
+            if nearest(name, (FILE,)) is not None and not any(name in str(shown(one.text)) for one in files.values()):
+                yield Slip(
+                    f"the scripts of the service read no {name}; the nearest is {FILE}",
+                    FILE,
+                    file.path,
+                    dead=True,
+                    at=file.resource,
+                )
+
+
 def misnames_file_systems(group: Group) -> bool:
     """Whether the file for a group gives its scripts the wrong attribute of a file system."""
     file = programs_of(group).files.get(FILE)
     if file is None:
         return False
     key = (misnames_file_systems, file.resource, file.path)
-    return file.resource.template.model.cached(key, lambda: any(True for _ in _file_systems(values_in(file.text))))
+    return file.resource.template.model.cached(key, lambda: any(True for _ in _others_given(values_in(file.text))))
 
 
 def _of_file(data: Mapping[str, Value], file: NodeFile, group: Group) -> Iterator[Slip]:
@@ -122,14 +139,24 @@ def _mistakes(data: Mapping[str, Value], model: Model) -> Iterator[Slip]:
 
 def _file_systems(data: Value) -> Iterator[Slip]:
     """Another attribute of a file system than the one that a key is for, but by a misnamed output."""
+    for key, attribute, given, target in _others_given(data):
+        if _is_there(given.attribute) and all(one.found != given for one in misnamed_outputs(target.template.model)):
+            message = f"{key} is {given.attribute or 'the id'} of {target.logical_id}"
+            yield Slip(message, f"{attribute} of {target.logical_id}", dead=True)
+
+
+def _others_given(data: Value) -> Iterator[tuple[str, str, Reference, Resource]]:
+    """The keys with another attribute of a file system than theirs, each with its own one, the given one and the file system."""
     for key, attribute in _ATTRIBUTES.items():
         given = at(data, key)
         target = resource_of(given, _FILE_SYSTEM)
-        if target is None or not isinstance(given, Reference) or given.attribute == attribute:
-            continue
-        if all(one.found != given for one in misnamed_outputs(target.template.model)):
-            message = f"{key} is {given.attribute or 'the id'} of {target.logical_id}"
-            yield Slip(message, f"{attribute} of {target.logical_id}", dead=True)
+        if target is not None and isinstance(given, Reference) and given.attribute != attribute:
+            yield key, attribute, given, target
+
+
+def _is_there(attribute: str | None) -> bool:
+    """Whether a file system has an attribute; a reference to another one is a mistake where it stands."""
+    return attribute is None or attribute in (attributes(_FILE_SYSTEM) or ())
 
 
 def _keys(data: Mapping[str, Value], allowed: tuple[str, ...]) -> Iterator[Slip]:

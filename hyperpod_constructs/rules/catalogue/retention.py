@@ -59,7 +59,9 @@ _DATA = (
 def _loses(resource: Resource, policy: Value, *, replaced: bool = False) -> bool:
     """Whether the data surely goes when the resource does, under this policy.
 
-    :param replaced: whether it goes because of a replacement, which takes no last snapshot by itself; false by default.
+    :param replaced: whether it goes because of a replacement, which takes no last snapshot by itself; false by default. A key is
+        never replaced: CloudFormation refuses a change of what is fixed at its creation, see
+        https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-kms-key.html
     """
     kind = DATA_HOLDERS[resource.type]
     written = as_str(policy)
@@ -71,7 +73,7 @@ def _loses(resource: Resource, policy: Value, *, replaced: bool = False) -> bool
         or (policy is ABSENT and kind.snapshot_by_default and not replaced)
     ):
         return False
-    if resource.type == KEY and (_encrypts_nothing(resource) or (not replaced and _opens_nothing_kept(resource))):
+    if resource.type == KEY and (replaced or _encrypts_nothing(resource) or _opens_nothing_kept(resource)):
         return False
     return survives(resource) is None and not is_given_up(resource)
 

@@ -82,7 +82,29 @@ BY_VARIABLE: dict[str, Any] = {
 }
 """The chart's function knows the cluster, and the chart does not name it."""
 NARROW = {"Type": "namespace", "Namespaces": ["default"]}
+CALL = {"Effect": "Allow", "Action": "lambda:InvokeFunction", "Resource": {"Fn::GetAtt": ["ChartFunction", "Arn"]}}
+BEHIND: dict[str, Any] = {
+    "Framework": {
+        "Type": "AWS::Lambda::Function",
+        "Properties": {
+            **{"Runtime": "nodejs22.x", "Handler": "framework.onEvent", "Code": {"S3Bucket": "code", "S3Key": "framework.zip"}},
+            **{"Role": {"Fn::GetAtt": ["FrameworkRole", "Arn"]}},
+            "Environment": {"Variables": {"USER_ON_EVENT_FUNCTION_ARN": {"Fn::GetAtt": ["ChartFunction", "Arn"]}}},
+        },
+    },
+    "FrameworkRole": {
+        "Type": "AWS::IAM::Role",
+        "Properties": {
+            "AssumeRolePolicyDocument": TRUST,
+            "ManagedPolicyArns": [LINES],
+            "Policies": [{"PolicyName": "call", "PolicyDocument": {"Version": "2012-10-17", "Statement": [CALL]}}],
+        },
+    },
+    "Chart/ServiceToken": {"Fn::GetAtt": ["Framework", "Arn"]},
+}
+"""The chart's function is behind the CDK's framework, which has a role of its own."""
 CASES += [
+    Case("HP-ACC-006", eks(), {**chart(AccessPolicies=[]), **BEHIND}, {**chart(), **BEHIND}),
     Case("HP-ACC-006", eks(), chart(AccessPolicies=[{"PolicyArn": EDIT, "AccessScope": {"Type": "cluster"}}]), chart()),
     Case("HP-ACC-006", eks(), chart(AccessPolicies=[{"PolicyArn": ADMIN, "AccessScope": NARROW}]), chart(KubernetesGroups=["x"])),
     Case("HP-ACC-006", eks(), chart(PrincipalArn=PEOPLE), chart(AccessPolicies=[], KubernetesGroups=["administrators"])),

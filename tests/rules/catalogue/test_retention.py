@@ -69,7 +69,7 @@ def test_a_key_goes_with_what_it_encrypts(user: str, policy: str | None, expecte
 
 
 @pytest.mark.parametrize(
-    ("user", "expected"), [(TOPIC, []), ("AWS::SQS::Queue", []), ("AWS::Logs::LogGroup", ["HP-RET-002"]), (BUCKET, ["HP-RET-001"])]
+    ("user", "expected"), [(TOPIC, []), ("AWS::SQS::Queue", []), ("AWS::Logs::LogGroup", []), (BUCKET, ["HP-RET-001"])]
 )
 def test_a_key_of_messages_may_be_another_one(user: str, expected: list[str]) -> None:
     template = slurm()
@@ -200,6 +200,19 @@ def test_the_network_stays_with_the_file_system(going: str) -> None:
 
     assert (finding.rule, finding.level, finding.resource) == ("HP-RET-003", Level.WARNING, "FileSystem")
     assert going in finding.message
+
+
+@pytest.mark.parametrize(("kept", "expected"), [([], []), (["Vpc"], ["HP-RET-003"])])
+def test_a_network_in_a_stack_of_its_own_goes_when_somebody_deletes_that(kept: list[str], expected: list[str]) -> None:
+    network = with_policies(None, None, "NodeSubnet")
+    for key in KEPT:
+        for name in {"Vpc", "NodeGroup"} - {*kept}:
+            del network["Resources"][name][key]
+    files = {"FileSystem": network["Resources"].pop("FileSystem")}
+    network["Outputs"] = {"Subnet": {"Value": {"Ref": "NodeSubnet"}, "Export": {"Name": "subnet"}}}
+    files["FileSystem"]["Properties"]["SubnetIds"] = [{"Fn::ImportValue": "subnet"}]
+    files["FileSystem"]["Properties"].pop("SecurityGroupIds", None)
+    assert [one.rule for one in findings({"Resources": files}, network) if one.rule == "HP-RET-003"] == expected
 
 
 def test_a_block_that_is_added_for_the_subnet_stays_too() -> None:

@@ -116,6 +116,13 @@ def test_a_rule_that_knows_more_speaks_alone(changes: dict[str, Any], rule: str)
     assert [one.rule for one in findings(edited(slurm(), changes))] == [rule]
 
 
+def test_a_name_unlike_all_others_may_be_one_of_few_that_are_missing() -> None:
+    template = slurm()
+    life_cycle = template["Resources"]["Cluster"]["Properties"]["InstanceGroups"][-1]["LifeCycleConfig"]
+    life_cycle["OnStart"] = life_cycle.pop("OnInitComplete")
+    assert rules_of(template) == ["HP-SCH-001"]
+
+
 def test_another_property_of_the_same_resource_is_another_mistake() -> None:
     wrong = {"NodeSubnet/AvailabilityZone": "usw2-az1", "NodeSubnet/MapPublicIpOnLaunch": "never"}
     assert rules_of(edited(slurm(), wrong)) == ["HP-SUB-013", "HP-SCH-003"]
