@@ -31,6 +31,12 @@ BACKED_UP = frozenset(
     }
 )
 
+OF_TAGS = "aws:ResourceTag/"
+"""The begin of keys in the conditions of a selection, before the key of a tag.
+
+Source: https://docs.aws.amazon.com/aws-backup/latest/devguide/API_Conditions.html (as of 2026-11-30)
+"""
+
 DAYS_KEPT = (
     ("BackupRetentionPeriod",),
     ("OntapConfiguration", "AutomaticBackupRetentionDays"),

@@ -1,6 +1,8 @@
-"""File systems that are linked to a bucket: AWS Backup makes no backups of them, however a selection names them."""
+"""File systems without backups: no selection of AWS Backup takes them, by their ARNs or by their tags."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
@@ -8,13 +10,35 @@ from hyperpod_constructs.analysis.texts.storage import WHOLES
 from tests.templates.models import by_id, model_of
 
 TEMPLATE = """
+Parameters:
+  Day: {{Type: String}}
 Resources:
-  Scratch: {{Type: AWS::FSx::FileSystem, Properties: {{FileSystemType: LUSTRE}}}}
-  Homes: {{Type: AWS::FSx::FileSystem, Properties: {{FileSystemType: OPENZFS}}}}
-  Link: {{Type: AWS::FSx::DataRepositoryAssociation, Properties: {{FileSystemId: !Ref Scratch}}}}
-  Chosen: {{Type: AWS::Backup::BackupSelection, Properties: {{BackupSelection: {{Resources: [{chosen}]}}}}}}
+  Scratch:
+    Type: AWS::FSx::FileSystem
+    Properties:
+      FileSystemType: LUSTRE
+      LustreConfiguration: {{DeploymentType: {deployment}}}
+      Tags: [{{Key: backup, Value: {tag}}}, {{Key: for, Value: jobs}}]
+  Homes:
+    Type: AWS::FSx::FileSystem
+    Properties:
+      FileSystemType: OPENZFS
+      Tags: [{{Key: backup, Value: daily}}, {{Key: for, Value: people}}]
+  Link: {{Type: AWS::FSx::DataRepositoryAssociation, Properties: {{FileSystemId: !Ref {linked}}}}}
+  Chosen: {{Type: AWS::Backup::BackupSelection, Properties: {{BackupSelection: {chosen}}}}}
 """
 TEXT = "!Sub 'arn:${{AWS::Partition}}:fsx:${{AWS::Region}}:${{AWS::AccountId}}:{}'"
+DAILY = "{ConditionType: STRINGEQUALS, ConditionKey: backup, ConditionValue: daily}"
+CONDITION = "{{ConditionKey: aws:ResourceTag/{}, ConditionValue: {}}}"
+BOTH = f"{{StringEquals: [{CONDITION.format('backup', 'daily')}, {CONDITION.format('for', '%s')}]}}"
+LINKED = "Scratch is linked to a bucket, and FSx makes no backups of it"
+
+
+def slips(chosen: str, tag: str = "weekly", linked: str = "Scratch", deployment: str = "PERSISTENT_2") -> list[str]:
+    """The messages for a selection."""
+    written = TEMPLATE.format(chosen=chosen, tag=tag, linked=linked, deployment=deployment)
+    selection = by_id(model_of(written), "Chosen")
+    return [slip.message for slip in WHOLES[selection.type](selection)]
 
 
 @pytest.mark.parametrize(
@@ -28,6 +52,43 @@ TEXT = "!Sub 'arn:${{AWS::Partition}}:fsx:${{AWS::Region}}:${{AWS::AccountId}}:{
     ],
 )
 def test_what_is_linked_is_not_backed_up(chosen: str, wrong: bool) -> None:
-    selection = by_id(model_of(TEMPLATE.format(chosen=chosen)), "Chosen")
-    found = [slip.message for slip in WHOLES[selection.type](selection)]
-    assert found == (["Scratch is linked to a bucket, and FSx makes no backups of it"] if wrong else [])
+    assert slips(f"{{Resources: [{chosen}]}}") == ([LINKED] if wrong else [])
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        f"{{ListOfTags: [{DAILY}]}}",
+        f"{{Resources: ['*'], ListOfTags: [{DAILY}]}}",
+        f"{{Resources: ['*'], Conditions: {BOTH % 'jobs'}}}",
+    ],
+)
+def test_tags_take_nothing_that_has_no_backups(chosen: str) -> None:
+    (found,) = slips(chosen, tag="daily")
+    assert found == "backup daily is a tag of Scratch too: Scratch is linked to a bucket, and FSx makes no backups of it"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "others"),
+    [
+        (f"{{ListOfTags: [{DAILY}]}}", {"tag": "weekly"}),
+        (f"{{ListOfTags: [{DAILY}]}}", {"tag": "!Ref Day"}),
+        (f"{{ListOfTags: [{DAILY}]}}", {"linked": "Other"}),
+        (f"{{ListOfTags: [{DAILY}], NotResources: [!GetAtt Scratch.ResourceARN]}}", {}),
+        (f"{{Resources: ['arn:aws:rds:*:*:db:*'], ListOfTags: [{DAILY}]}}", {}),
+        (f"{{ListOfTags: [{DAILY}], Conditions: {{StringNotEquals: []}}}}", {}),
+        (f"{{Resources: ['*'], Conditions: {BOTH % 'people'}}}", {}),
+        (f"{{Resources: ['*'], Conditions: {BOTH % '!Ref Day'}}}", {}),
+        ("{Resources: ['*'], Conditions: !Ref Day}", {}),
+        ("{ListOfTags: !Ref Day}", {}),
+    ],
+)
+def test_other_tags_are_believed(chosen: str, others: dict[str, Any]) -> None:
+    assert slips(chosen, **{"tag": "daily", **others}) == []
+
+
+@pytest.mark.parametrize(("deployment", "wrong"), [("SCRATCH_2", True), ("PERSISTENT_1", False), ("!Ref Day", False)])
+def test_scratch_file_systems_have_no_backups(deployment: str, wrong: bool) -> None:
+    found = slips(f"{{ListOfTags: [{DAILY}]}}", "daily", "Homes", deployment)
+    text = "backup daily is a tag of Scratch, Homes too: Scratch is of the type SCRATCH_2, and FSx makes no backups of it"
+    assert [one for one in found if "SCRATCH" in one] == ([text] if wrong else [])

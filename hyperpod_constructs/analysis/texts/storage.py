@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.arns import Arn, s3_uri_arns
 from hyperpod_constructs.analysis.policy_document import listed
 from hyperpod_constructs.analysis.references.forms import gives_arn
@@ -19,6 +20,7 @@ from hyperpod_constructs.analysis.texts.own_names import nobodys
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.analysis.typo import typo_of
+from hyperpod_constructs.analysis.unsaved import taken_by_tags, why_unsaved
 from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
 from hyperpod_constructs.facts.backups import BACKED_UP
 from hyperpod_constructs.facts.lustre import LOG_GROUPS
@@ -29,7 +31,7 @@ from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value,
 
 _LOGS = f"arn:*:logs:*:log-group:{LOG_GROUPS}*"
 _HEADER = "s3:x-amz-server-side-encryption"
-_FILE_SYSTEM, _LINK = "AWS::FSx::FileSystem", "AWS::FSx::DataRepositoryAssociation"
+_FILE_SYSTEM = "AWS::FSx::FileSystem"
 _VAULT = "AWS::Backup::BackupVault"
 
 
@@ -132,10 +134,11 @@ def _range(least: int | None, most: int | None) -> str:
 def selection(resource: Resource) -> Slips:
     """A selection has the ARNs of resources that are backed up, or tags that resources have."""
     yield from _tags(resource)
+    yield from _by_tags(resource)
     for index, one in entries(resource.get("BackupSelection", "Resources")):
         path = ("BackupSelection", "Resources", index)
         if not isinstance(one, Reference):
-            yield from _of_linked(_named_in(one), path, one)
+            yield from _of_unsaved(_named_in(one), path, one)
             continue
         target = target_of(one)
         form = FORMS.get(target.type, ArnForm())
@@ -143,16 +146,27 @@ def selection(resource: Resource) -> Slips:
             yield Slip(f"{quoted(one)} gives a name, and a selection has ARNs", "the ARN of a resource", path, one)
         elif one.attribute in form.others:
             yield Slip(f"{quoted(one)} is a part of {target.logical_id}", "the ARN of the resource itself", path, one)
-        elif _is_linked(target):
-            yield from _of_linked(target, path, one)
+        elif why_unsaved(target) is not None:
+            yield from _of_unsaved(target, path, one)
         elif target.type in FORMS and target.type not in BACKED_UP and one.attribute in form.arns:
             yield Slip(f"AWS Backup makes no backups of {target.type}", "a resource that AWS Backup supports", path, one)
 
 
-def _of_linked(target: Resource | None, path: Path, found: Value) -> Slips:
-    if target is not None and _is_linked(target):
-        message = f"{target.logical_id} is linked to a bucket, and FSx makes no backups of it"
-        yield Slip(message, "a file system without links", path, found)
+def _of_unsaved(target: Resource | None, path: Path, found: Value) -> Slips:
+    why = None if target is None else why_unsaved(target)
+    if target is not None and why is not None:
+        message = f"{target.logical_id} {why}, and FSx makes no backups of it"
+        yield Slip(message, "a file system of which FSx makes backups", path, found)
+
+
+def _by_tags(resource: Resource) -> Slips:
+    """A selection by tags takes no file system of which there are no backups."""
+    for taken in taken_by_tags(resource):
+        first, (key, value) = taken.systems[0], taken.tag
+        message = f"{key} {value} is a tag of {enumerated(one.logical_id for one in taken.systems)} too: {first.logical_id} "
+        message += f"{why_unsaved(first)}, and FSx makes no backups of it"
+        beside = tuple((one, ("Tags",)) for one in taken.systems)
+        yield Slip(message, "a tag of resources with backups", taken.path, resource.get(*taken.path), dead=True, beside=beside)
 
 
 def _named_in(value: Value) -> Resource | None:
@@ -180,12 +194,6 @@ def _tags(resource: Resource) -> Slips:
         if meant is not None:
             path = ("BackupSelection", "ListOfTags", index, "ConditionKey")
             yield Slip(f"no resource has the tag {key}; did you mean {meant}?", meant, path, key, dead=True)
-
-
-def _is_linked(target: Resource) -> bool:
-    """Whether a file system is linked to a bucket."""
-    links = target.template.model.resources(_LINK) if target.type == _FILE_SYSTEM else ()
-    return any(resource_of(one.get("FileSystemId")) is target and one.exists for one in links)
 
 
 def table(resource: Resource) -> Slips:
