@@ -11,6 +11,12 @@ LIST, MAP, NUMBER, TRUE = "list", "map", "number", "true"
 """The kinds of values; any other one is the words of a text."""
 IN_WORDS: Mapping[str, str] = {LIST: "a list", MAP: "an object", NUMBER: "a number", TRUE: "true or false"}
 
+OBJECTS_TOO = frozenset(("CopyObject.CopySource", "UploadPartCopy.CopySource"))
+"""Parameters that are texts, and for which boto3 takes an object too, by the names of their operations.
+
+Source: https://docs.aws.amazon.com/boto3/latest/reference/services/s3/client/copy_object.html (as of 2026-11-30)
+"""
+
 
 def kinds_of(client: str, operation: str) -> Mapping[str, str]:
     """The kinds of the parameters of an operation that are no plain texts, by their names."""

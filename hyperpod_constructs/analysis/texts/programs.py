@@ -28,7 +28,7 @@ from hyperpod_constructs.facts.sdk_calls import REQUIRED_CHOICES, Operation, by_
 from hyperpod_constructs.facts.sdk_helpers import helpers_of
 from hyperpod_constructs.facts.sdk_inputs import inputs_of
 from hyperpod_constructs.facts.sdk_shapes import parameters_of
-from hyperpod_constructs.facts.sdk_values import LIST, MAP, NUMBER, TRUE, kinds_of
+from hyperpod_constructs.facts.sdk_values import LIST, MAP, NUMBER, OBJECTS_TOO, TRUE, kinds_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value
 
 _CODE = ("Code", "ZipFile")
@@ -283,7 +283,8 @@ def _kinds(node: ast.Call, method: str, operation: Operation, kind_of: KindOf) -
     kinds, taken = kinds_of(operation.client, operation.name), parameters_of(operation.client, operation.name) or ()
     for one in node.keywords:
         own, text = kind_of(one.value)
-        plain = _PLAIN if own in (LIST, MAP) and one.arg in taken else None
+        also = own == MAP and f"{operation.name}.{one.arg}" in OBJECTS_TOO
+        plain = _PLAIN if own in (LIST, MAP) and one.arg in taken and not also else None
         wanted = kinds.get(one.arg or "", plain)
         found = misfit(own, text, wanted) if own and wanted is not None else None
         if found is not None:

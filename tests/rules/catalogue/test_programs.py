@@ -334,6 +334,30 @@ def test_pages_names_and_files(old: str, new: str, message: str | None) -> None:
     assert [message in one for one in said] == [True] if message else said == []
 
 
+COPIED = """
+import boto3
+s3 = boto3.client("s3")
+def handler(event, context):
+    for key in event["keys"]:
+        s3.copy_object(Bucket="data", Key=key, CopySource={"Bucket": "others", "Key": key})
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('{"Bucket": "others", "Key": key}', '"others/" + key', None),
+        ("copy_object(", "upload_part_copy(PartNumber=1, UploadId='a', ", None),
+        ('{"Bucket": "others", "Key": key}', '["others", key]', "calls copy_object with CopySource, which is a list"),
+        ("Key=key", 'Key={"Key": key}', "calls copy_object with Key, which is an object"),
+    ],
+)
+def test_the_source_of_a_copy_is_an_object_or_a_text(old: str, new: str, message: str | None) -> None:
+    assert found(COPIED) == []
+    said = found(COPIED.replace(old, new))
+    assert [message in one for one in said] == [True] if message else said == []
+
+
 ROTATED = """
 def handler(event, context):
     secret, step = event["SecretId"], event["Step"]
