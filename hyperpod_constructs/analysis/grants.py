@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from hyperpod_constructs.analysis.database import SECRET
+from hyperpod_constructs.analysis.database import SECRET, secret_of
 from hyperpod_constructs.analysis.iam import RoleFacts
 from hyperpod_constructs.analysis.node_places import BUCKET
 from hyperpod_constructs.analysis.policy_document import Statement
@@ -63,7 +63,7 @@ def _named(statement: Statement) -> Iterator[tuple[Resource, Value]]:
     """The resources that a statement names, each with an ARN that it covers."""
     for pattern in statement.resources:
         references = pattern.references if isinstance(pattern, Text) else (pattern,) if isinstance(pattern, Reference) else ()
-        found = resource_of(references[0], *_ACTIONS) if len(references) == 1 else None
+        found = resource_of(references[0], *_ACTIONS) or secret_of(references[0]) if len(references) == 1 else None
         if found is not None:
             *parts, last = parts_of(pattern)
             ends = isinstance(last, str) and last.endswith("*")

@@ -30,6 +30,7 @@ from hyperpod_constructs.analysis.database import (
     side_of,
 )
 from hyperpod_constructs.analysis.file_systems import LUSTRE, OPENZFS, Lustre, file_systems_of
+from hyperpod_constructs.analysis.grants import grants_of
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.kubernetes import eks_of
 from hyperpod_constructs.analysis.near_misses import inside_as_meant
@@ -68,6 +69,7 @@ from hyperpod_constructs.analysis.ways import (
 )
 from hyperpod_constructs.facts import connections as facts
 from hyperpod_constructs.facts import lustre, openzfs
+from hyperpod_constructs.facts.interfaces import GRANTED
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, as_str, at, joined, shown
@@ -135,7 +137,7 @@ def _of_group(group: NodeGroup) -> Iterator[Connection]:
 
 def _needs(group: NodeGroup, source: Side) -> Iterator[tuple[Target, tuple[Way, ...]]]:
     uses, called = _uses(group), _called(group)
-    for service in facts.SERVICES:
+    for service in (*facts.SERVICES, *_others(called)):
         fatal, wanted = bool(service.fatal & uses), bool((service.fatal | service.wanted) & uses) or service.name in called
         label = "S3" if service is facts.S3 else service.name
         yield Target(service.name, label, None, fatal, wanted), (_service_way(group, source, service, uses),)
@@ -229,9 +231,27 @@ def _has_pod_identities(group: NodeGroup) -> bool:
 
 
 def _called(group: NodeGroup) -> frozenset[str]:
-    """The services that add-ons and scripts call from its nodes, by the names of endpoints."""
+    """The services that add-ons, scripts and jobs call from its nodes, by the names of endpoints."""
     by_addons = (service for addon in _addons(group) if addon.facts is not None for service in addon.facts.endpoints)
-    return services_called(group).union(by_addons)
+    role = resource_of(group.get("ExecutionRole"), ROLE)
+    return services_called(group).union(by_addons, () if role is None else services_granted(role))
+
+
+def _others(called: Iterable[str]) -> Iterator[facts.Service]:
+    """The called services beside those that are asked of all nodes."""
+    known = {one.name for one in facts.SERVICES}
+    return (facts.Service(name=name, action=None) for name in sorted(called) if name not in known)
+
+
+def services_granted(role: Resource) -> frozenset[str]:
+    """The services of which a role has permissions on resources of the templates, by the names of endpoints; computed once.
+
+    The scripts and jobs of nodes are often in a bucket, and what their role may read or send by name is what they do.
+    """
+    prefixes = (one.action.partition(":")[0] for one in grants_of(role_facts(role)))
+    return role.template.model.cached(
+        (services_granted, role), lambda: frozenset(GRANTED[one] for one in prefixes if one in GRANTED)
+    )
 
 
 def _addons(group: NodeGroup) -> tuple[Addon, ...]:

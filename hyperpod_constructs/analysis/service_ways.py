@@ -13,13 +13,15 @@ from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, ExitKind, Su
 from hyperpod_constructs.analysis.node_places import BUCKET
 from hyperpod_constructs.analysis.placement import security_groups_of
 from hyperpod_constructs.analysis.policy_document import Call, Layer, Statement, layer_of
+from hyperpod_constructs.analysis.references.places import calls
 from hyperpod_constructs.analysis.resource_policies import BUCKET_POLICY
 from hyperpod_constructs.analysis.security_groups import INGRESS, SECURITY_GROUP, in_default_group, is_resource, security_groups
 from hyperpod_constructs.analysis.traffic import Side, Traffic
 from hyperpod_constructs.analysis.ways import Hop, inside, past_gateway_endpoint, to_the_internet, unless
 from hyperpod_constructs.facts import connections as facts
+from hyperpod_constructs.facts.interfaces import GRANTED
 from hyperpod_constructs.templates.dependencies import references
-from hyperpod_constructs.templates.model import Resource, resource_of, target_of
+from hyperpod_constructs.templates.model import Model, Resource, Template, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, parts_of
 
 _ZONE = "AWS::Route53::HostedZone"
@@ -93,7 +95,9 @@ def _over_the_internet(source: Side, subnet: Subnet, service: facts.Service) -> 
         if ended and service.name == facts.S3.name:
             yield replace(hop, says=f"{hop.says}, nor to a gateway endpoint for S3", covers=(*hop.covers, *_deniers(subnet)))
         elif nameless is not None:
-            yield Hop(nameless, False, f"has no private DNS, and {closed}", ("PrivateDnsEnabled",))
+            named_otherwise = service.name in GRANTED.values() and _gives_names(nameless)
+            says = f"has no private DNS, and {closed}"
+            yield Hop(nameless, None if named_otherwise else False, says, ("PrivateDnsEnabled",))
         elif ended and subnet.vpc is not None and is_closed(subnet):
             sibling = _sibling(subnet.vpc, service)
             says = f"has no route to the internet, and {subnet.vpc.logical_id} {_LACKS}"
@@ -130,6 +134,21 @@ def _nameless(subnet: Subnet, service: facts.Service) -> Resource | None:
     """An interface endpoint of a service in the VPC of a subnet that surely has no private DNS."""
     vpc = subnet.vpc
     return None if vpc is None else network_facts(vpc.template.model).endpoint_without_names(vpc, service.name)
+
+
+def _gives_names(endpoint: Resource) -> bool:
+    """Whether a template takes the names of an endpoint: programs that are told them need no other ones."""
+    model = endpoint.template.model
+    return (endpoint.template, endpoint.logical_id) in model.cached(_gives_names, lambda: frozenset(_naming(model)))
+
+
+def _naming(model: Model) -> Iterator[tuple[Template, str]]:
+    """The resources of which a template takes the names, by their templates."""
+    for call in calls(model):
+        argument = call.argument
+        parts = argument.split(".", 1) if isinstance(argument, str) else argument
+        if call.name == "Fn::GetAtt" and isinstance(parts, list) and parts[1:] == ["DnsEntries"]:
+            yield call.template, str(parts[0])
 
 
 def _deniers(subnet: Subnet) -> Iterator[Resource]:

@@ -102,6 +102,13 @@ ENDPOINTS: Mapping[str, str] = {
 Source: https://docs.aws.amazon.com/vpc/latest/privatelink/aws-services-privatelink-support.html
 """
 
+GRANTED = {prefix: ENDPOINTS[prefix] for prefix in ("aps", "dynamodb", "kinesis", "secretsmanager", "sns", "sqs", "states")}
+"""Those that programs call by themselves, by the prefix of their actions. Buckets and images have uses of their own, and keys are
+used by the services that encrypt with them.
+
+Source: https://docs.aws.amazon.com/vpc/latest/privatelink/aws-services-privatelink-support.html (as of 2026-11-30)
+"""
+
 BY_SERVICE = frozenset(
     {
         "codebuild:batchputcodecoverages",

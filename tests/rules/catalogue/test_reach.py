@@ -530,6 +530,44 @@ def test_who_pulls_images_past_one_endpoint_of_the_registry_needs_both(
     assert reached(edited(closed(slurm(), *OPERATION, *endpoints), {**pull, **changes})) == found
 
 
+SECRET: Template = {
+    "Secret": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": "accounting"}},
+    "Attached": {"Type": "AWS::SecretsManager::SecretTargetAttachment", "Properties": {"SecretId": ref("Secret")}},
+    "Topic": {"Type": "AWS::SNS::Topic", "Properties": {}},
+}
+ENTRIES = {"Fn::Select": [0, {"Fn::GetAtt": ["Endpoint3", "DnsEntries"]}]}
+NAMES: Template = {"Told": {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "String", "Value": ENTRIES}}}
+
+
+def granted(action: str, on: object) -> Template:
+    statement = {"Effect": "Allow", "Action": action, "Resource": on}
+    properties = {"RoleName": ref("Role"), "PolicyName": "own", "PolicyDocument": policy(statement)}
+    return {**SECRET, "Own": {"Type": "AWS::IAM::RolePolicy", "Properties": properties}}
+
+
+READS = granted("secretsmanager:GetSecretValue", ref("Secret"))
+
+
+@pytest.mark.parametrize(
+    ("endpoints", "changes", "found"),
+    [
+        ([], READS, {(USE, "NodeSubnet")}),
+        ([], granted("secretsmanager:GetSecretValue", ref("Attached")), {(USE, "NodeSubnet")}),
+        ([], granted("sns:Publish", ref("Topic")), {(USE, "NodeSubnet")}),
+        (["secretsmanager"], {**READS, "Endpoint3/PrivateDnsEnabled": False}, {(USE, "Endpoint3")}),
+        (["secretsmanager"], {**READS, "Endpoint3/PrivateDnsEnabled": False, **NAMES}, set()),
+        (["secretsmanager"], {**READS, "Endpoint3/PrivateDnsEnabled": ref("AWS::StackName")}, set()),
+        (["secretsmanager"], READS, set()),
+        (["sns"], granted("sns:Publish", ref("Topic")), set()),
+        ([], granted("secretsmanager:GetSecretValue", "arn:aws:secretsmanager:us-west-2:123456789012:secret:others-??????"), set()),
+        ([], granted("secretsmanager:DescribeSecret", ref("Secret")), set()),
+        ([], granted("secretsmanager:GetSecretValue", "*"), set()),
+    ],
+)
+def test_nodes_reach_what_their_role_may_use_by_name(endpoints: list[str], changes: Template, found: set[tuple[str, str]]) -> None:
+    assert reached(edited(closed(slurm(), *OPERATION, *endpoints), changes)) == found
+
+
 @pytest.mark.parametrize(("prefix_list", "found"), [("pl-7ba54012", {(USE, "NodeGroup")}), ("pl-0123456789abcdef0", set())])
 def test_lists_of_aws_have_no_addresses_of_a_vpc(prefix_list: str, found: set[tuple[str, str]]) -> None:
     rule = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "DestinationPrefixListId": prefix_list}
