@@ -26,6 +26,12 @@ def database_of(cluster: Cluster) -> Resource | None:
     return resource_of(cluster.get(*ACCOUNTING, "Endpoint"), *DATABASES)
 
 
+def is_of_slurm(database: Resource) -> bool:
+    """Whether a database has a schema that is surely for slurmdbd."""
+    name = as_str(database.get("DBName" if database.type == INSTANCE else "DatabaseName"))
+    return name is not None and accounting.OF_SLURM.fullmatch(name) is not None
+
+
 def asked_port(cluster: Cluster) -> int | None:
     """The port that slurmdbd connects to."""
     written = cluster.get(*ACCOUNTING, "Port")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from hyperpod_constructs.facts.limits import Limit
 from hyperpod_constructs.facts.mistake import Mistake, fixed_by
 
@@ -93,4 +95,11 @@ DEFAULT_NAME = "slurm_acct_db"
 """Slurm's own name of the schema.
 
 Source: https://slurm.schedmd.com/slurmdbd.conf.html#OPT_StorageLoc
+"""
+
+OF_SLURM = re.compile(r"slurm_?(acct|accounting|dbd)(_?db)?", re.IGNORECASE)
+"""Schemas that are surely for slurmdbd: Slurm's own name, and those that its guides have.
+
+Sources: https://slurm.schedmd.com/slurmdbd.conf.html#OPT_StorageLoc and https://slurm.schedmd.com/accounting.html
+(as of 2026-11-30)
 """

@@ -9,7 +9,16 @@ from functools import partial
 from typing import Any
 
 from hyperpod_constructs.analysis.clusters import RESTRICTED_GROUPS, Cluster, Group, Orchestration, clusters, given
-from hyperpod_constructs.analysis.database import ACCOUNTING, SECRET, asked_port, database_of, keys_of, port_of
+from hyperpod_constructs.analysis.database import (
+    ACCOUNTING,
+    DATABASES,
+    SECRET,
+    asked_port,
+    database_of,
+    is_of_slurm,
+    keys_of,
+    port_of,
+)
 from hyperpod_constructs.analysis.node_configuration import CONFIGURATION, scheduling_settings
 from hyperpod_constructs.facts import accounting as accounting_facts
 from hyperpod_constructs.facts import clusters as cluster_facts
@@ -250,18 +259,29 @@ def _databases(model: Model) -> Iterator[tuple[Cluster, Resource]]:
 _database_error = partial(error, on=_databases, source=_DATABASE)
 
 
-@_database_error(
+@error(
     "HP-SLM-020",
-    at=(*ACCOUNTING, "Endpoint"),
     title="the accounting database is MariaDB or MySQL",
     why="slurmdbd speaks no other protocol: accounting, and with it every limit and fair share, never comes up",
     fix="take the engine mariadb, mysql or aurora-mysql",
     allowed="mariadb, mysql, aurora-mysql",
+    source=_DATABASE,
 )
-def the_engine_is_mysql(_: Cluster, database: Resource) -> str | None:
+def the_engine_is_mysql(model: Model) -> Iterator[Hit]:
+    """At the cluster that names the database, or at one whose schema tells that scripts of a cluster give it to slurmdbd."""
+    named = list(_databases(model))
+    for cluster, database in named:
+        yield from _of_engine(cluster, database, *ACCOUNTING, "Endpoint")
+    said = {database for _, database in named}
+    for database in model.resources(*DATABASES) if any(_clusters_without_eks(model)) else ():
+        if database not in said and database.exists and is_of_slurm(database):
+            yield from _of_engine(database, database, "Engine")
+
+
+def _of_engine(place: Cluster | Resource, database: Resource, *path: str) -> Iterator[Hit]:
     engine = as_str(database.get("Engine"))
-    wrong = engine is not None and not _MYSQL.search(engine)
-    return f"the accounting database {database.logical_id} has the engine {engine}" if wrong else None
+    if engine is not None and not _MYSQL.search(engine):
+        yield hit(place, f"the accounting database {database.logical_id} has the engine {engine}", *path)
 
 
 @_database_error(

@@ -41,6 +41,7 @@ WITH_DATABASE = edited(
         },
     },
 )
+BY_SCRIPTS = edited(WITH_DATABASE, {DATABASE: REMOVED, "Database/DBName": "slurm_acct_db"})
 
 NODES, GROUP = ({"Fn::GetAtt": [name, "GroupId"]} for name in ("NodeGroup", "DatabaseGroup"))
 MYSQL = {"IpProtocol": "tcp", "FromPort": 3306, "ToPort": 3306}
@@ -69,6 +70,10 @@ CASES = [
     Case("HP-REF-008", WITH_DATABASE, {f"{DATABASE}/SecretArn": "{{resolve:secretsmanager:slurm:SecretString:password}}"}, {}),
     Case("HP-SLM-006", WITH_DATABASE, {"Cluster/NodeProvisioningMode": REMOVED}, {}),
     Case("HP-SLM-020", WITH_DATABASE, {"Database/Engine": "postgres"}, {"Database/Engine": "mysql"}),
+    Case("HP-SLM-020", BY_SCRIPTS, {"Database/Engine": "postgres"}, {"Database/Engine": "mysql"}),
+    Case("HP-SLM-020", BY_SCRIPTS, {"Database/Engine": "postgres"}, {"Database/Engine": {"Ref": "AWS::StackName"}}),
+    Case("HP-SLM-020", BY_SCRIPTS, {"Database/Engine": "postgres"}, {"Database/Engine": "postgres", "Database/DBName": "portal"}),
+    Case("HP-SLM-020", BY_SCRIPTS, {"Database/Engine": "postgres"}, {"Database/Engine": "postgres", "Database/DBName": REMOVED}),
     Case("HP-SLM-021", WITH_DATABASE, {"Database/Port": "3307"}, {"Database/Port": "3307", f"{DATABASE}/Port": 3307}),
     Case("HP-SLM-021", WITH_DATABASE, {f"{DATABASE}/Port": 3307}, {f"{DATABASE}/Port": 3306}),
     Case("HP-SLM-021", edited(WITH_DATABASE, GUARDED), {"Database/Port": "3307"}, {"Database/Port": "3306"}),
