@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from hyperpod_constructs.analysis.arns import s3_place
 from hyperpod_constructs.analysis.build_commands import PROJECT, builds
 from hyperpod_constructs.analysis.cli_calls import calls_in, cli_calls, lines_of
 from hyperpod_constructs.analysis.code_runs.service_calls import OTHERS, CodeCall
@@ -43,7 +44,7 @@ from hyperpod_constructs.facts.role_calls import PASS_ROLE, PASSED_TO
 from hyperpod_constructs.facts.sdk_calls import Operation, by_sdk
 from hyperpod_constructs.facts.state_language import only_reads
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_items, as_str, at, parts_of, shown
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_items, as_str, at, joined, parts_of, shown
 
 _SCHEDULE = "AWS::Scheduler::Schedule"
 _PIPELINE, _BODY = "AWS::SageMaker::Pipeline", ("PipelineDefinition", "PipelineDefinitionBody")
@@ -52,6 +53,8 @@ _CALL_OF_SCHEDULE = re.compile(r"arn:.*:scheduler:::aws-sdk:([a-z0-9-]+):(\w+)")
 _INVOKE = "lambda:InvokeFunction"
 _MORE = (OTHERS, "extraargs")
 """Parameters in which others may be."""
+_WRITE, _SOURCE, _VERSION = "s3:PutObject", "copysource", "VersionId"
+_ODD = re.compile(r"[%?]|^arn:")
 _FREE = ("sts:GetCallerIdentity", "sts:GetSessionToken")
 """Actions that everybody may do."""
 _CODE_GUIDE = "https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html"
@@ -115,6 +118,7 @@ def called_by(resource: Resource, role: Resource, call: ApiCall) -> Iterator[Cal
             yield Called(resource, role, _task(call, (call.action,)), arn, named_in(value))
     if not found:
         yield Called(resource, role, _task(call, (call.action,)), UNKNOWN)
+    yield from _reading(resource, role, call)
     yield from _passing(resource, role, call)
     for job in jobs().get(call.action, ()):
         yield from _of_job(resource, call, job)
@@ -129,6 +133,27 @@ def _of_job(resource: Resource, call: ApiCall, job: Job) -> Iterator[Called]:
         if arn is not None and role is not None:
             task = replace(_task(replace(call, words=job.words), (job.action,)), context={})
             yield Called(resource, role, task, arn, named_in(value), f"the jobs of {resource.logical_id}")
+
+
+def _reading(resource: Resource, role: Resource, call: ApiCall) -> Iterator[Called]:
+    """The object that a copy reads.
+
+    Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html
+    """
+    source = call.parameters.get(_SOURCE, ABSENT) if call.action == _WRITE else ABSENT
+    bucket, key = (at(source, "Bucket"), at(source, "Key")) if isinstance(source, Mapping) else _cut(source)
+    if ABSENT in (bucket, key) or bucket is UNKNOWN or (isinstance(source, Mapping) and _VERSION in source):
+        return
+    arn = arn_on(End((), resource, (), bucket), "arn:aws:s3:::{}/{Key}", {"key": key})
+    if arn is not None:
+        yield Called(resource, role, _task(replace(call, parameters={}), ("s3:GetObject",)), arn, named_in(bucket))
+
+
+def _cut(source: Value) -> tuple[Value, Value]:
+    """The bucket and the key of a path; `ABSENT` for one that is spelled in another way, or of a version."""
+    place = s3_place(joined(["s3://", *parts_of(source)])) if isinstance(source, str | Text) else None
+    odd = any(isinstance(part, str) and _ODD.search(part) for part in parts_of(source))
+    return (ABSENT, ABSENT) if place is None or odd or "" in place else place
 
 
 def _passing(resource: Resource, role: Resource, call: ApiCall) -> Iterator[Called]:

@@ -177,3 +177,24 @@ def test_an_object_has_the_encryption_that_its_call_says(call: str, expected: st
     (found,) = {id(one): one for one in api_called(model_of(f"{{Resources: {{{THINGS} {function}}}}}"))}.values()
     given = found.task.context.get("s3:x-amz-server-side-encryption", "unknown")
     assert given == (ABSENT if expected == "absent" else expected)
+
+
+@pytest.mark.parametrize(
+    ("source", "read"),
+    [
+        ('{"Bucket": "others", "Key": "a/b"}', "arn:aws:s3:::others/a/b"),
+        ('{"Bucket": "others", "Key": event["key"]}', "arn:aws:s3:::others/${?}"),
+        ('"others/a/b"', "arn:aws:s3:::others/a/b"),
+        ('{"Bucket": "others", "Key": "a", "VersionId": "1"}', None),
+        ('{"Bucket": event["bucket"], "Key": "a"}', None),
+        ('event["source"]', None),
+        ('"/others/a"', None),
+        ('"others/a?versionId=1"', None),
+        ('"arn:aws:s3:us-west-2:123456789012:accesspoint/mine/object/a"', None),
+    ],
+)
+def test_a_copy_reads_its_source(source: str, read: str | None) -> None:
+    code = f"import boto3\ndef h(event, context):\n boto3.client('s3').copy_object(Bucket='b', Key='k', CopySource={source})"
+    function = {"Role": {"Fn::GetAtt": ["Role", "Arn"]}, "Runtime": "python3.13", "Handler": "index.h", "Code": {"ZipFile": code}}
+    found = calls(f"Own: {json.dumps({'Type': 'AWS::Lambda::Function', 'Properties': function})}")
+    assert found == {(("s3:PutObject",), "arn:aws:s3:::b/k"), *([(("s3:GetObject",), read)] if read else [])}
