@@ -34,9 +34,14 @@ def _lustre_sides(model: Model) -> Iterator[tuple[Lustre, Side]]:
 
 
 def _closed(side: Side, ports: range) -> list[str]:
-    """The directions in which the side surely stops connections to itself, in words."""
+    """The directions in which the side surely stops connections to itself, in words.
+
+    Its servers may have any address of their subnet: a rule for a block counts if that is around the whole subnet.
+    Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/cannot-create-fs.html#fs-create-fails-port988 (as of 2026-11-30)
+    """
     ways: dict[Direction, str] = {"egress": "out of", "ingress": "into"}
-    shut = [word for way, word in ways.items() if group_lets(side, way, side, Traffic("tcp", ports)) is False]
+    itself = replace(side, anywhere=True)
+    shut = [word for way, word in ways.items() if group_lets(side, way, itself, Traffic("tcp", ports)) is False]
     return [f"{lustre.ports_in_words(ports)} {word} the file system" for word in shut]
 
 
@@ -59,7 +64,7 @@ _side_error, _side_warning = partial(error, on=_lustre_sides), partial(warning, 
     why=f'FSx checks {_LNET} when it creates the file system, and refuses it with InvalidNetworkSettings: its security groups "do '
     f'not permit Lustre LNET network traffic on port {lustre.LNET_PORTS.start}"',
     fix=f"add an ingress and an egress rule of the group to itself for {_LNET}, and for {_CLIENT}",
-    allowed=f"{_LNET} from and to the file system's own group",
+    allowed=f"{_LNET} from and to the file system's own group, or the block of its whole subnet",
     source=f"{_CREATION_FAILS}#fs-create-fails-port988",
     silences=("HP-FSN-002", "HP-FSN-003", "HP-REACH-002"),
     aliases=("HP-FSX-020",),

@@ -106,6 +106,18 @@ def test_rules_for_the_block_of_the_vpc_are_fine(block: object) -> None:
     assert rules_of(template) == []
 
 
+@pytest.mark.parametrize(
+    ("block", "expected"),
+    [({"Fn::GetAtt": ["NodeSubnet", "CidrBlock"]}, []), ("10.0.64.0/20", ["HP-FSN-001"]), ({"Ref": "AWS::StackName"}, [])],
+)
+def test_a_block_counts_that_is_around_the_whole_subnet(block: object, expected: list[str]) -> None:
+    template = without(apart(), "SelfIngress988", "SelfIngress1018")
+    ports = [{"IpProtocol": "tcp", "FromPort": first, "ToPort": last, "CidrIp": block} for first, last in LUSTRE]
+    properties(template, "FileGroup").update(SecurityGroupIngress=ports)
+
+    assert rules_of(template) == expected
+
+
 def test_a_block_elsewhere_is_not() -> None:
     template = without(apart(), *(name for name in apart()["Resources"] if name.startswith(("Self", "Files"))))
     ports = [{"IpProtocol": "tcp", "FromPort": first, "ToPort": last, "CidrIp": "172.16.0.0/16"} for first, last in LUSTRE]
