@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,12 +11,11 @@ from hyperpod_constructs.rules.checking import check, load_catalogue
 from hyperpod_constructs.rules.finding import Level
 from hyperpod_constructs.templates.documents import Document
 from hyperpod_constructs.templates.environment import Environment
-from hyperpod_constructs.templates.model import Model, load
+from hyperpod_constructs.templates.model import Model
 from hyperpod_constructs.templates.raw import raw_template
 from tests.rules.catalogue.cases import REMOVED, Case, edited
 from tests.rules.catalogue.templates import eks, findings, rules_of, slurm
 
-SHAPES = sorted((Path(__file__).parents[1] / "shapes").iterdir())
 GROUP, LUSTRE = "Cluster/InstanceGroups/2", "FileSystem/LustreConfiguration"
 
 CASES = [
@@ -92,15 +90,6 @@ CASES += [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
 def test_rule(case: Case) -> None:
     case.check()
-
-
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
-def test_the_shapes_of_public_templates_are_clean(shape: Path) -> None:
-    assert [f"{one.rule} {one.resource} {one.path}: {one.message}" for one in check(load([shape]))] == []
-
-
-def test_there_are_ten_shapes() -> None:
-    assert len(SHAPES) >= 10
 
 
 @pytest.mark.parametrize(
