@@ -291,10 +291,10 @@ def _local_names(resource: Resource, *, certain: bool = False) -> Iterator[str]:
 
     A reference that is in doubt counts, as nobody knows the right one, but is not certain.
 
-    :param certain: whether to leave out both branches of an unknown condition; false by default.
+    :param certain: whether to leave out both branches of an unknown condition, and metadata; false by default.
     """
     yield from _explicit(resource)
-    waiting = [(resource.raw if certain else resource.written).get(key) for key in ("Properties", "Metadata")]
+    waiting = [resource.raw.get("Properties")] if certain else [resource.written.get(key) for key in ("Properties", "Metadata")]
     while waiting:
         value = waiting.pop()
         if isinstance(value, list):
