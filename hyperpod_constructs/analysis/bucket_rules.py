@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from hyperpod_constructs.facts.data_holders import (
     KEEPING_POLICIES,
     READ_AT_ANY_TIME,
 )
+from hyperpod_constructs.templates.dependencies import raw_at
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at, parts_of
 
@@ -92,8 +94,15 @@ def data_buckets(model: Model) -> Iterator[DataBucket]:
         yield DataBucket(bucket, f"{reads[0].reader} from it", [one.prefix for one in reads])
     for bucket in model.resources(BUCKET):
         kept = as_str(bucket.deletion_policy) in KEEPING_POLICIES
-        if kept and bucket not in found and bucket not in read and DATA_WORDS.search(bucket.logical_id):
+        if kept and bucket not in (*found, *read) and DATA_WORDS.search(bucket.logical_id) and not _by_condition(bucket):
             yield DataBucket(bucket, "its stack keeps it", ())
+
+
+def _by_condition(bucket: Resource) -> bool:
+    """Whether a condition decides on a rule with an age: somebody means it for some deployments."""
+    rules = raw_at(bucket, ("LifecycleConfiguration", "Rules"))
+    chosen = [one for one in rules if isinstance(one, dict) and "Fn::If" in one] if isinstance(rules, list) else []
+    return any('"Expiration' in json.dumps(one) for one in chosen)
 
 
 def deletable(model: Model) -> Iterator[Resource]:

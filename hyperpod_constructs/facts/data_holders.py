@@ -49,6 +49,9 @@ Sources: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-life
 https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ContainerDefinition.html (as of 2026-11-30)
 """
 
+OLD_DAYS = 365
+"""An age at which somebody means data to go, whatever reads them: a choice of this library, and no fact of AWS."""
+
 SMALL_TOO = "varies_by_storage_class"
 """The `TransitionDefaultMinimumObjectSize` with which objects of less than 128 KB are archived too.
 

@@ -24,9 +24,10 @@ TRANSFORMS = (
     "AWS::ServiceCatalog",
 )
 """The macros of AWS; those of accounts have other names."""
+SERVERLESS = "AWS::Serverless-"
 TRANSFORMED = {
     "AWS::SecretsManager-": ("AWS::SecretsManager::RotationSchedule", "HostedRotationLambda"),
-    "AWS::Serverless-": ("AWS::Serverless::", None),
+    SERVERLESS: ("AWS::Serverless::", None),
 }
 """The types, or beginnings of types, that a macro of AWS makes, by its name before the date, and the property that asks for it."""
 FUNCTIONS = tuple(

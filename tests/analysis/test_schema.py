@@ -356,6 +356,15 @@ def test_what_only_a_misspelled_name_lacks_is_not_missing(resource_type: str, pr
     assert [one.partition(" ")[0] for one in said(resource_type, properties)] == ["name"]
 
 
+@pytest.mark.parametrize(
+    ("beside", "hint"), [({}, ""), ({"LustreConfiguration": {"PerUnitStorageThroughput": 250}}, "; LustreConfiguration has it")]
+)
+def test_a_property_that_belongs_below_another_one(beside: dict[str, Any], hint: str) -> None:
+    given = {"FileSystemType": "LUSTRE", "SubnetIds": ["subnet-0123456789abcdef0"], "DeploymentType": "PERSISTENT_2", **beside}
+    found = [one for one in said("AWS::FSx::FileSystem", given) if one.startswith("name")]
+    assert found == [f"name DeploymentType: DeploymentType is not a property of this type{hint}"]
+
+
 def test_of_several_that_are_missing_the_one_that_another_property_needs_is_said() -> None:
     assert said(SUBNET, {"VpcId": {"Ref": "Vpc"}, "Ipv4NetmaskLength": 24}) == [
         "missing Ipv4IpamPoolId: Ipv4IpamPoolId is missing beside Ipv4NetmaskLength"

@@ -22,5 +22,5 @@ def test_the_shapes_of_public_templates_are_clean(shape: Path) -> None:
     assert len(found) == (shape.name in WITHOUT_A_CHART)
 
 
-def test_there_are_24_shapes() -> None:
-    assert len(SHAPES) >= 24
+def test_there_are_31_shapes() -> None:
+    assert len(SHAPES) >= 31

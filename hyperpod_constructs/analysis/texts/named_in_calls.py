@@ -20,6 +20,7 @@ from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJud
 from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.named_by_text import IN_CALLS, NAMES, PARAMETER
 from hyperpod_constructs.facts.reference_kinds import IN_CALLS as KINDS
+from hyperpod_constructs.facts.template_parts import SERVERLESS, TRANSFORMED
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Model, Resource, target_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value
@@ -84,8 +85,12 @@ def _names(model: Model, type_: str) -> Iterator[tuple[Resource, str | None]]:
 
 
 def _is_alike(type_: str, other: str) -> bool:
-    """Whether two types of different services have one word, such as clusters."""
-    return type_ != other and type_.rpartition("::")[2] == other.rpartition("::")[2]
+    """Whether two types of different services have one word, such as clusters; a macro makes one type of its own of the other."""
+    return (
+        type_ != other
+        and not type_.startswith(TRANSFORMED[SERVERLESS][0])
+        and type_.rpartition("::")[2] == other.rpartition("::")[2]
+    )
 
 
 JUDGES: Mapping[Language, Judge] = {}

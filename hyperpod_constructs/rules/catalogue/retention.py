@@ -25,6 +25,7 @@ from hyperpod_constructs.facts.data_holders import (
     DATA_HOLDERS,
     ENCRYPT_FOR_THEMSELVES,
     KEEPING_POLICIES,
+    OLD_DAYS,
     PASSED_ON,
     POLICY_WORDS,
     SMALL_TOO,
@@ -178,9 +179,11 @@ def data_does_not_expire(found: DataBucket) -> Iterator[Hit]:
 
 
 def _is_given(bucket: Resource, index: int, rule: Value, key: str) -> bool:
-    """Whether a rule has an age, of which nobody says that it is wrong."""
-    doubts = bucket.template.model.doubts
-    return at(rule, key) is not ABSENT and not doubts.are_of(bucket.key, ("LifecycleConfiguration", "Rules", index, key))
+    """Whether a rule has an age of less than a year, of which nobody says that it is wrong."""
+    given, path = at(rule, key), ("LifecycleConfiguration", "Rules", index, key)
+    days = as_int(given) if key == "ExpirationInDays" else None
+    is_old = days is not None and days >= OLD_DAYS
+    return given is not ABSENT and not is_old and not bucket.template.model.doubts.are_of(bucket.key, path)
 
 
 @warning(

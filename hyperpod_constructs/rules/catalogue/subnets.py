@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
+from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.file_systems import MOUNT_TARGET, Lustre, mount_targets_of
 from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, ExitKind, Zone, in_one_zone, network_facts, places_of_zones
@@ -79,16 +80,22 @@ def _users(model: Model) -> Iterator[tuple[Resource, Sequence[NodeGroup]]]:
 
 @warning(
     "HP-SUB-010",
-    on=_users,
-    at=("SubnetIds",),
     title="file systems are in the zone of the nodes that mount them",
     why="every read and write crosses zones: slower, billed by the gigabyte, and without EFA",
     fix="put the file system into a subnet of the nodes' zone: it cannot be moved later",
     allowed="a subnet in a zone of the nodes",
     source=_MULTI_ZONE,
 )
-def file_systems_are_near(file_system: Resource, users: Sequence[NodeGroup]) -> str | None:
-    """One hit for each file system, with the groups in other zones."""
+def file_systems_are_near(model: Model) -> Iterator[Hit]:
+    """One hit for the file systems of a subnet, with the groups in other zones that mount all of them."""
+    found = ((file_system, _far(file_system, users)) for file_system, users in _users(model))
+    alike = grouped(((tuple(subnets_of(one) or ()), text), one) for one, text in found if text is not None)
+    for (_, text), (first, *others) in alike.items():
+        more = f"; the same for {enumerated(one.logical_id for one in others)}" if others else ""
+        yield Hit(first, ("SubnetIds",), f"{text}{more}", first.get("SubnetIds"), covers=tuple(others))
+
+
+def _far(file_system: Resource, users: Sequence[NodeGroup]) -> str | None:
     zones = _zones_of(file_system)
     far = [_placed(user) for user in users if _apart(_zones(user), zones)]
     return f"it is in {_shown(zones)}, and the nodes of {enumerated(far)} mount it" if far else None

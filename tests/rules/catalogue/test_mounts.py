@@ -38,6 +38,8 @@ SMALLEST = "Scripts/LifecycleConfiguration/TransitionDefaultMinimumObjectSize"
 OF_DATA = {"DeploymentType": "PERSISTENT_1", "PerUnitStorageThroughput": 200, "ImportPath": {"Fn::Sub": "s3://${Data}/datasets"}}
 """A file system that is created from a bucket."""
 
+NOTHING = {"Ref": "AWS::NoValue"}
+
 CASES = [
     Case("HP-MNT-001", slurm(), {f"{MOUNT}/MountName": "fsx"}, {f"{MOUNT}/DnsName": HOST, f"{MOUNT}/MountName": "abcdefgh"}),
     Case(
@@ -80,6 +82,18 @@ CASES = [
         slurm(),
         {"Data/LifecycleConfiguration": expiring(Prefix="data")},
         {"Data/LifecycleConfiguration": expiring(Prefix="datasets/old/")},
+    ),
+    Case(
+        "HP-RET-007",
+        slurm(),
+        {"Checkpoints": kept(LifecycleConfiguration=expiring())},
+        {"Checkpoints": kept(LifecycleConfiguration=expiring(ExpirationInDays=730))},
+    ),
+    Case(
+        "HP-RET-007",
+        {**slurm(), "Conditions": {"Trial": {"Fn::Equals": [{"Ref": "AWS::StackName"}, "trial"]}}},
+        {"Checkpoints": kept(LifecycleConfiguration=expiring())},
+        {"Checkpoints": kept(LifecycleConfiguration={"Rules": [{"Fn::If": ["Trial", *expiring()["Rules"], NOTHING]}]})},
     ),
     Case(
         "HP-RET-007",

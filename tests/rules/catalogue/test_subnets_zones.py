@@ -45,6 +45,26 @@ def test_a_file_system_in_another_zone_than_its_nodes() -> None:
     assert finding.message.startswith("it is in us-west-2c, and the nodes of controller (us-west-2b), login")
 
 
+def test_file_systems_of_one_subnet_are_one_mistake() -> None:
+    template = with_second_zone(slurm())
+    properties(template, "FileSystem")["SubnetIds"] = [{"Ref": "Second"}]
+    template["Resources"]["Other"] = template["Resources"]["FileSystem"]
+    mounts = properties(template, "Cluster")["InstanceGroups"]
+    for group in mounts:
+        group["InstanceStorageConfigs"] = [
+            *group["InstanceStorageConfigs"],
+            {
+                "FsxLustreConfig": {
+                    "DnsName": {"Fn::GetAtt": ["Other", "DNSName"]},
+                    "MountName": {"Fn::GetAtt": ["Other", "LustreMountName"]},
+                    "MountPath": "/other",
+                }
+            },
+        ]
+    (finding,) = [one for one in findings(template) if one.rule == "HP-SUB-010"]
+    assert finding.message.partition("; ")[2].startswith("the same for ")
+
+
 def test_another_subnet_of_the_zone_is_fine() -> None:
     template = with_second_zone(slurm(), "us-west-2b")
     properties(template, "FileSystem")["SubnetIds"] = [{"Ref": "Second"}]
