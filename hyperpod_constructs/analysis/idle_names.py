@@ -63,7 +63,9 @@ def _misspelled(resource: Resource, statement: Statement) -> Iterator[str]:
     model = resource.template.model
     for pattern in statement.resources if model.complete else ():
         kind, name = _named(pattern, _WITH_PATHS)
-        there = _by_name(model, *kind) if kind is not None and resource.template.owner in parts_of(pattern) else {}
+        every = _by_name(model, *kind) if kind is not None and resource.template.owner in parts_of(pattern) else {}
+        place = resource.template.environment
+        there = {own: one for own, one in every.items() if one.template.environment.is_beside(place)}
         near = typo_of(name, there)
         if kind is not None and near is not None and is_whole(name, near) and not _works_on(statement, there[near]):
             yield f"no {kind[0]} is called {name}; the nearest is {near}"

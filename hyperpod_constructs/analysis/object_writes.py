@@ -15,7 +15,7 @@ from hyperpod_constructs.analysis.build_commands import PROJECT
 from hyperpod_constructs.analysis.code_runs.runs import CREATE, Run
 from hyperpod_constructs.analysis.custom_resources import PREFIXES, made_by, makers
 from hyperpod_constructs.analysis.function_code import FUNCTION, runs_of
-from hyperpod_constructs.analysis.uploads import written_object
+from hyperpod_constructs.analysis.uploads import writes_by_resources, written_object
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, joined, parts_of
 
@@ -55,7 +55,7 @@ def writers(found: Iterable[Write]) -> set[Resource]:
 def _writes_known_objects(function: Resource) -> bool:
     calls = [one for one in program_calls(function) if one.operation.name.lower() in _FILLING]
     puts = [one for one in calls if one.operation.name.lower() == _PUT and isinstance(one.parameters.get("key"), str | Text)]
-    return len(puts) == len(calls) > 0
+    return len(puts) == len(calls) > 0 and not writes_by_resources(function)
 
 
 def _object(key: Value) -> Value:

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.addons import Addon, addons_of
+from hyperpod_constructs.analysis.alone import users_of
 from hyperpod_constructs.analysis.answered_values import answered
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.arns import s3_uri_arns
@@ -76,6 +77,8 @@ from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Val
 
 T = TypeVar("T")
 
+_OF_OTHERS = ("Role", "RoleArn", "ServiceRole", "TaskRoleArn")
+"""The properties with the role of a function, a state machine, a build or a task."""
 _EXPORTS = ("OpenZFSConfiguration", "RootVolumeConfiguration", "NfsExports")
 
 NODES = "the nodes"
@@ -246,9 +249,11 @@ def _others(called: Iterable[str]) -> Iterator[facts.Service]:
 def services_granted(role: Resource) -> frozenset[str]:
     """The services of which a role has permissions on resources of the templates, by the names of endpoints; computed once.
 
-    The scripts and jobs of nodes are often in a bucket, and what their role may read or send by name is what they do.
+    The scripts and jobs of nodes are often in a bucket, and what their role may read or send by name is what they do. That is not
+    known of a role that something else has too.
     """
-    prefixes = (one.action.partition(":")[0] for one in grants_of(role_facts(role)))
+    shared = any(resource_of(one.get(key), ROLE) is role for one in users_of(role) for key in _OF_OTHERS)
+    prefixes = () if shared else [one.action.partition(":")[0] for one in grants_of(role_facts(role))]
     return role.template.model.cached(
         (services_granted, role), lambda: frozenset(GRANTED[one] for one in prefixes if one in GRANTED)
     )

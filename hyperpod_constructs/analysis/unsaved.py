@@ -79,7 +79,9 @@ def _taken(path: tuple[str | int, ...], selection: Resource, tags: Sequence[_Tag
     first, tagged = tags[0], _by_tag(selection.template.model)
     if first is not None and None not in tags:
         others = [set(tagged.get(one, ())) for one in tags[1:] if one is not None]
-        systems = [one for one in tagged.get(first, ()) if all(one in other for other in others)]
+        place = selection.template.environment
+        near = [one for one in tagged.get(first, ()) if one.template.environment.is_beside(place)]
+        systems = [one for one in near if all(one in other for other in others)]
         if systems:
             yield Taken(("BackupSelection", *path), first, systems)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeGuard
 
 from hyperpod_constructs.analysis.answered_values import answered
 from hyperpod_constructs.analysis.arns import arn_matches, arn_parts, bucket_arn, s3_uri_arns
-from hyperpod_constructs.analysis.code_runs.service_calls import CodeCall
+from hyperpod_constructs.analysis.code_runs.service_calls import OTHERS, CodeCall
 from hyperpod_constructs.analysis.custom_resources import makers
 from hyperpod_constructs.analysis.function_code import calls_of, runs_of
 from hyperpod_constructs.templates.model import Model, Resource
@@ -20,6 +20,8 @@ _PREFIX_NAME = re.compile(r"prefix$", re.IGNORECASE)
 _MOST_FILES = 10_000
 _FILE, _PUT = re.compile(r"[\w./-]+\.[a-z]{1,5}"), "putobject"
 _COPYING = ("copyobject", "completemultipartupload")
+_BY_RESOURCES = re.compile(r"""resource\(\s*["']s3""")
+"""Code that takes the resources of boto3 for S3, whose calls are not followed."""
 _OBJECT_BUCKET, _OBJECT_KEY = (
     re.compile(rf"(?:destination|target|dest|script|s3)?_?{word}_?(?:name)?", re.IGNORECASE)
     for word in ("bucket", "(?:object)?_?key")
@@ -58,7 +60,7 @@ class Upload(NamedTuple):
             return frozenset(self._written())
         places = () if file is None else (file.parent, file.parent.parent)
         folders = [place / f"asset.{asset}" for asset in assets for place in places if (place / f"asset.{asset}").is_dir()]
-        if not assets or len(folders) < len(assets):
+        if len(folders) < len(assets):
             return frozenset()
         found = [(folder, one) for folder in folders for one in itertools.islice(folder.rglob("*"), _MOST_FILES)]
         return frozenset(name for folder, one in found for name in (one.name, one.relative_to(folder).as_posix()))
@@ -78,8 +80,9 @@ class Upload(NamedTuple):
 
     def _written(self) -> Iterator[str]:
         given = [(key, value) for key, value in self.resource.properties.items() if _is_files(value)]
-        if len(given) == 1 and puts_of(self.resource) and not _writes_others(self.resource):
-            yield from given[0][1]
+        if len(given) == 1 and puts_of(self.resource) and not _writes_unknown(self.resource):
+            keys = (as_str(one.parameters.get("key")) for one in puts_of(self.resource))
+            yield from (*given[0][1], *(key.rpartition("/")[2] for key in keys if key is not None))
 
     def _assets(self) -> Iterator[str]:
         for key in _SOURCE_KEYS:
@@ -110,10 +113,18 @@ def puts_of(resource: Resource) -> list[CodeCall]:
     return [one for one in own or (() if maker is None else calls_of(maker)) if one.operation.name.lower() == _PUT]
 
 
-def _writes_others(resource: Resource) -> bool:
-    """Whether the code of a custom resource may write objects whose names its properties do not have."""
+def _writes_unknown(resource: Resource) -> bool:
+    """Whether the code of a custom resource may write objects whose names are not known."""
     maker = makers(resource.template.model).get(resource)
-    return maker is not None and any(one.operation.name.lower() in _COPYING for one in calls_of(maker))
+    calls = () if maker is None else calls_of(maker)
+    copies = any(one.operation.name.lower() in _COPYING for one in calls)
+    uploads = any(one.operation.name.lower() == _PUT and OTHERS in one.parameters for one in calls)
+    return copies or uploads or (maker is not None and writes_by_resources(maker))
+
+
+def writes_by_resources(function: Resource) -> bool:
+    """Whether code may write objects by the resources of boto3."""
+    return _BY_RESOURCES.search(as_str(function.get("Code", "ZipFile")) or "") is not None
 
 
 def uploads_of(model: Model, uri: Value) -> tuple[Upload, ...]:

@@ -111,6 +111,7 @@ def _said(command: Command, piped: WrittenText | None, run: Run) -> WrittenText 
     if command.name == "echo":
         return WrittenText("", _echoed(given), command.line)
     if command.name == "printf":
+        given = given[1:] if given[:1] == ["--"] else given
         return WrittenText("", _formatted(given[0], given[1:]), command.line) if given else None
     copies = command.name in COPYING and _INPUT in given
     hands_on = command.name == "tee" or (command.name == "cat" and all(as_str(one) in ("-", _INPUT) for one in given))

@@ -1,7 +1,7 @@
 """The check beside a synthesis: it begins as soon as the templates are written.
 
-CDK validates the constructs, writes the templates and then the manifest, starts its own validator, and asks the plug-ins last.
-Python only waits for that validator, longer than the rules take.
+CDK validates the constructs, writes the templates and then the manifest, asks its own validator, and the plug-ins last. Python only
+waits for that validator.
 """
 
 from __future__ import annotations

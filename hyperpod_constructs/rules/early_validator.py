@@ -34,5 +34,5 @@ class EarlyValidator:
 
     def _start(self) -> None:
         if os.environ.get("CDK_VALIDATION") != "false":
-            with suppress(RuntimeError):
+            with suppress(Exception):
                 self._started.append(CloudFormationValidatePlugin())

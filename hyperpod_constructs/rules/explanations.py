@@ -28,8 +28,8 @@ from hyperpod_constructs.templates.values import shown
 
 _MOST_SETTINGS, _MOST_REFERENCES, _MOST_LOOKS = 12, 40, 2_000
 """Settings and references that are asked, and the resources that this looks at again."""
-_JOINING: Mapping[str, frozenset[str]] = {"AWS::SageMaker::Cluster": frozenset({"OverrideVpcConfig", "VpcConfig"})}
-"""The properties by which a resource that no finding names joins others that fail together."""
+_JOINING: Mapping[str, str] = {"AWS::SageMaker::Cluster": "VpcConfig"}
+"""The property by which a resource that no finding names joins others that fail together."""
 _MOST_FINDINGS = 8
 _IMPORT, _OUTPUT = "Fn::ImportValue", "Outputs."
 
@@ -150,22 +150,12 @@ def _says_no_new_error(rules: Sequence[Rule], before: Model, after: Model) -> bo
 
 def _others(asked: Sequence[Heard], heard: Sequence[Heard], model: Model) -> Iterator[tuple[Resource, Path, Raw]]:
     """The references on which several findings rest, each to every other resource of its type that the template can name."""
-    named = dict.fromkeys(one[1].resource for one in asked)
-    places = {resource: [*_references(resource, ())] for resource in named}
-    for resource, found in {**_joining(model), **places}.items():
-        for path in _resting(found, resource, asked, heard, model):
+    joining = {one: (key,) for type_, key in _JOINING.items() for one in model.resources(type_)}
+    given: dict[Resource, Path] = {stack: ("Parameters",) for one in joining if (stack := one.template.parent) is not None}
+    named: dict[Resource, Path] = dict.fromkeys((one[1].resource for one in asked), ())
+    for resource, start in {**given, **joining, **named}.items():
+        for path in _resting([*_references(resource, start)], resource, asked, heard, model):
             yield from ((resource, path, other) for other in _instead(resource, raw_at(resource, path)))
-
-
-def _joining(model: Model) -> dict[Resource, list[Path]]:
-    """The references by which resources that no finding names join others, and those that their stacks are given: these first."""
-    found = {
-        one: [path for path in _references(one, ()) if not keys.isdisjoint(path)]
-        for type_, keys in _JOINING.items()
-        for one in model.resources(type_)
-    }
-    stacks = [stack for one in found if (stack := one.template.parent) is not None]
-    return {stack: [*_references(stack, ("Parameters",))] for stack in stacks} | found
 
 
 def _resting(

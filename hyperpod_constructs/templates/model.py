@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -110,6 +111,10 @@ class Resource:
             return UNKNOWN
         found = self.template.resolver.resolve(self.raw.get("Properties", {}))
         return self.template.model.doubts.applied(self.key, {} if found is None or found is ABSENT else found)
+
+
+_OF_STACKS = ('"Fn::ImportValue"', '"Fn::GetStackOutput"')
+"""The functions, in JSON, that give what other stacks have."""
 
 
 class Template:
@@ -261,10 +266,11 @@ class Template:
         return (self.output(name) for name in self.document.section("Outputs"))
 
     def exports(self) -> Iterator[tuple[str, str]]:
-        """The known names of its exports, each with the name of the output."""
+        """The known names of its exports, each with the name of the output; a name that other stacks give is not known."""
         for output, declaration in self.document.section("Outputs").items():
             export = declaration.get("Export") if isinstance(declaration, dict) else None
-            name = self.resolver.resolve(export.get("Name")) if isinstance(export, dict) else None
+            written = export.get("Name") if isinstance(export, dict) else None
+            name = None if any(one in json.dumps(written) for one in _OF_STACKS) else self.resolver.resolve(written)
             if isinstance(name, str):
                 yield name, output
 

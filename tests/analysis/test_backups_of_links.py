@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.analysis.texts.storage import WHOLES
+from hyperpod_constructs.templates.documents import Document
+from hyperpod_constructs.templates.environment import Environment
+from hyperpod_constructs.templates.model import Model
 from tests.templates.models import by_id, model_of
 
 TEMPLATE = """
@@ -92,3 +95,18 @@ def test_scratch_file_systems_have_no_backups(deployment: str, wrong: bool) -> N
     found = slips(f"{{ListOfTags: [{DAILY}]}}", "daily", "Homes", deployment)
     text = "backup daily is a tag of Scratch, Homes too: Scratch is of the type SCRATCH_2, and FSx makes no backups of it"
     assert [one for one in found if "SCRATCH" in one] == ([text] if wrong else [])
+
+
+@pytest.mark.parametrize(("region", "found"), [("us-west-2", 1), ("eu-west-1", 0)])
+def test_a_selection_takes_only_what_is_in_its_region(region: str, found: int) -> None:
+    written = TEMPLATE.format(chosen=f"{{ListOfTags: [{DAILY}]}}", tag="daily", linked="Scratch", deployment="PERSISTENT_2")
+    others = dict(model_of(written).templates[0].document.section("Resources"))
+    parts = [(region, {"Chosen": others.pop("Chosen")}), ("us-west-2", others)]
+    model = Model(
+        [
+            Document(name=place, body={"Resources": part}, environment=Environment(region=place, account="123456789012"))
+            for place, part in ((f"{name}", part) for name, part in parts)
+        ]
+    )
+    selection = by_id(model, "Chosen")
+    assert len([*WHOLES[selection.type](selection)]) == found

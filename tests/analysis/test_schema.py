@@ -371,6 +371,31 @@ def test_of_several_that_are_missing_the_one_that_another_property_needs_is_said
     ]
 
 
+@pytest.mark.parametrize(
+    ("resource_type", "properties", "missing"),
+    [
+        (
+            "AWS::RDS::DBCluster",
+            {"Engine": "aurora-mysql"},
+            [": the resource has none of MasterUsername", "none of ManageMasterUserPassword"],
+        ),
+        (
+            "AWS::EC2::SubnetRouteTableAssociation",
+            {"SubnetId": "subnet-0123456789abcdef0", "Tags": []},
+            ["RouteTableId is missing"],
+        ),
+        (
+            "AWS::AutoScaling::ScalingPolicy",
+            {"AutoScalingGroupName": "a", "StepAdjustments": [{"ScalingAdjustment": 1}]},
+            ["PolicyType is missing"],
+        ),
+    ],
+)
+def test_what_is_missing_hides_nothing_else_that_is(resource_type: str, properties: dict[str, Any], missing: list[str]) -> None:
+    told = "\n".join(one for one in said(resource_type, properties) if one.startswith("missing"))
+    assert [one for one in missing if one not in told] == []
+
+
 DATABASE = {"Engine": "mariadb", "DBInstanceClass": "db.t4g.small", "AllocatedStorage": "20"}
 
 

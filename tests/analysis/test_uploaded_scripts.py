@@ -109,6 +109,7 @@ def test_nodes_look_where_the_code_puts_their_scripts(uri: Any, name: str, messa
     assert [message in one for one in found] == [True] if message else found == []
 
 
+BY_RESOURCE = 'boto3.resource("s3").Bucket(bucket).copy({}, "start-sh")\n    for _ in ():\n        pass'
 COPYING = 'for one in s3.list_objects_v2(Bucket="releases")["Contents"]:\n        s3.{}\n    for name,'
 
 
@@ -118,6 +119,12 @@ COPYING = 'for one in s3.list_objects_v2(Bucket="releases")["Contents"]:\n      
         ('head_object(Bucket=bucket, Key=one["Key"])', ["start-sh"]),
         ('copy_object(Bucket=bucket, Key=one["Key"], CopySource=f"releases/{one}")', []),
         ('copy({"Bucket": "releases", "Key": one["Key"]}, bucket, one["Key"])', []),
+        ('upload_fileobj(open("/tmp/a"), bucket, one["Key"])', []),
+        (
+            f'head_object(Bucket=bucket, Key="a")\\n    {BY_RESOURCE}',
+            [],
+        ),
+        ('head_object(Bucket=bucket, Key="a")\n    s3.put_object(Bucket=bucket, Key=f"{prefix}/start-sh", Body="a")', []),
     ],
 )
 def test_code_that_copies_objects_may_bring_any_file(call: str, found: list[str]) -> None:

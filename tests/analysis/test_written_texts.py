@@ -27,6 +27,7 @@ def written(text: str) -> list[WrittenText]:
         (r"printf '%s=%s\n' a 1 b >> /a", [("/a", "a=1\nb=\n")]),
         (r'printf "a=$A\n%5s" b > /a', [("/a", "a=?\n?")]),
         ("printf > /a", []),
+        (r"printf -- 'a\n' > /a", [("/a", "a\n")]),
         ("cat <<A > /a; cat <<B > /b\none\nA\ntwo\nB\n", [("/a", "one\n"), ("/b", "two\n")]),
         ("cat <<-A > /a\n\t[Unit]\n\t b\n\tA\n", [("/a", "[Unit]\n b\n")]),
         ("cat - > /a <<< $1", [("/a", "one\n")]),

@@ -350,14 +350,6 @@ def test_a_reference_to_another_group_is_one_finding_at_the_reference() -> None:
     assert finding.message.endswith("none of this with NodeGroup at VpcConfig/SecurityGroupIds/0")
 
 
-def test_a_reference_of_a_group_of_nodes_of_its_own_is_one_finding_too() -> None:
-    template = with_idle_group()
-    network = template["Resources"]["Cluster"]["Properties"]["VpcConfig"]
-    own = {"Cluster/InstanceGroups/2/OverrideVpcConfig": {**network, "SecurityGroupIds": [{"Fn::GetAtt": ["Idle", "GroupId"]}]}}
-    (finding,) = findings(edited(template, own))
-    assert finding.path == "Properties/InstanceGroups/2/OverrideVpcConfig/SecurityGroupIds/0"
-
-
 def test_no_reference_explains_two_mistakes_that_have_nothing_in_common() -> None:
     wrong = {
         "NodeSelfEgress/DestinationSecurityGroupId": {"Fn::GetAtt": ["Idle", "GroupId"]},

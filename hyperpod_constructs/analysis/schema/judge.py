@@ -26,7 +26,7 @@ Node: TypeAlias = Mapping[str, Any] | bool
 
 _EMPTY: Mapping[str, Any] = {}
 _FEW = 3
-"""So many properties that are not there may each be the one that an unknown name meant."""
+"""So many properties of a part that are not there may each be the one that an unknown name meant."""
 
 
 def violations(schema: Schema, value: Value, *, conditional: bool = False) -> Iterator[Violation]:
@@ -162,7 +162,7 @@ class _Judge:
         near = nearest(name, names) or fuller(name, names) or reworded(name, names)
         below = self._with(name, known, beside) if near is None else None
         absent = [one for one in names if one not in beside]
-        meant: list[Path] = [(one,) for one in absent] if len(absent) <= _FEW else []
+        meant: list[Path] = [(one,) for one in absent] if len(absent) <= _FEW and len(path) > 1 else []
         meant = [(near,)] if near is not None else [(below, name)] if below is not None else meant
         owner = f"of {label(path[:-1])}" if len(path) > 1 else "of this type"
         message = f"{name} is not a name that {label(path[:-1])} takes" if free else f"{name} is not a property {owner}"

@@ -51,6 +51,11 @@ class Violation:
     """Other places of which one may be the mistake instead: what excludes it, what a demand depends on, the name that was meant."""
 
     @property
+    def is_choice(self) -> bool:
+        """Whether one of several properties of an object is missing, whichever."""
+        return self.kind is Kind.MISSING and bool(self.doubts) and all(len(one) == len(self.path) + 1 for one in self.doubts)
+
+    @property
     def about(self) -> tuple[Path, ...]:
         """The places that the mistake is about: what is missing, or not taken together, is a mistake of the whole too."""
         whole = (self.path[:-1],) if self.kind in (Kind.MISSING, Kind.TOGETHER) and len(self.path) > 1 else ()
@@ -62,14 +67,16 @@ def alike(found: Iterable[Violation]) -> Iterator[Violation]:
     """These violations, each mistake once.
 
     Items of one list with the same mistake are one, which names all of them; so are names of one object in another case. What is
-    missing only because its name is misspelled is not said, nor one of several that is missing where another demand names which.
+    missing only because its name is misspelled is not said. Where one of several is missing and one of these is needed anyway, that
+    one alone is said.
     """
     every = list(found)
     misspelled = meant_places(every)
-    missing = {one.path for one in every if one.kind is Kind.MISSING}
+    left = [one for one in every if not is_only_misspelled(one, misspelled)]
+    missing = {one.path for one in left if one.kind is Kind.MISSING and not one.is_choice}
     groups: dict[object, list[Violation]] = {}
-    for one in every:
-        if not is_only_misspelled(one, misspelled) and not (one.kind is Kind.MISSING and missing.intersection(one.doubts)):
+    for one in left:
+        if not (one.is_choice and missing.intersection(one.doubts)):
             groups.setdefault(_mistake(one), []).append(one)
     for first, *others in groups.values():
         more = f"; so is {listed(_thing(one) for one in others)}" if others else ""

@@ -7,6 +7,7 @@ Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifec
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from hyperpod_constructs.analysis.clusters import CLUSTER, Cluster, Group, clusters
@@ -37,6 +38,7 @@ _MANAGING = ("controller_group", "login_group")
 _ONE_PART = "one part for each group"
 _WORKER = ("instance_group_name", "partition_name")
 FILE, _FILE_SYSTEM = "provisioning_parameters.json", "AWS::FSx::FileSystem"
+_NO_LETTERS = re.compile("[^a-z]")
 _ATTRIBUTES: Mapping[str, str] = {"fsx_dns_name": "DNSName", "fsx_mountname": "LustreMountName"}
 """Keys with an attribute of a file system."""
 
@@ -73,7 +75,7 @@ def _misnamed(groups: Iterable[Group]) -> Iterator[Slip]:
     for group in groups:
         files = programs_of(group).files
         for name, file in files.items() if FILE not in files else ():
-            if nearest(name, (FILE,)) is not None and not any(name in str(shown(one.text)) for one in files.values()):
+            if _is_misspelled(name) and not any(name in str(shown(one.text)) for one in files.values()):
                 yield Slip(
                     f"the scripts of the service read no {name}; the nearest is {FILE}",
                     FILE,
@@ -81,6 +83,12 @@ def _misnamed(groups: Iterable[Group]) -> Iterator[Slip]:
                     dead=True,
                     at=file.resource,
                 )
+
+
+def _is_misspelled(name: str) -> bool:
+    """Whether a name has the letters of that of the file, but for one."""
+    letters, right = (_NO_LETTERS.sub("", one.lower()) for one in (name, FILE))
+    return abs(len(letters) - len(right)) <= 1 and nearest(letters, (right,)) is not None
 
 
 def misnames_file_systems(group: Group) -> bool:

@@ -561,6 +561,11 @@ READS = granted("secretsmanager:GetSecretValue", ref("Secret"))
         (["sns"], granted("sns:Publish", ref("Topic")), set()),
         ([], granted("secretsmanager:GetSecretValue", "arn:aws:secretsmanager:us-west-2:123456789012:secret:others-??????"), set()),
         ([], granted("secretsmanager:DescribeSecret", ref("Secret")), set()),
+        (
+            [],
+            {**READS, "Rotates": {"Type": "AWS::Lambda::Function", "Properties": {"Role": {"Fn::GetAtt": ["Role", "Arn"]}}}},
+            set(),
+        ),
         ([], granted("secretsmanager:GetSecretValue", "*"), set()),
     ],
 )

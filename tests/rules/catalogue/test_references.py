@@ -617,6 +617,15 @@ def test_an_import_is_exported_where_all_others_of_its_family_are() -> None:
     assert found(again, "ml-vpc", "ml-subnet", "ml-group") == []
 
 
+def test_an_export_may_have_the_name_that_another_stack_gives() -> None:
+    name = {"Fn::ImportValue": "name"}
+    stack = {
+        **exporting(name),
+        "Resources": {"P": {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "String", "Value": name}}},
+    }
+    assert rules_of(stack) == []
+
+
 def test_an_export_is_there_once_in_an_account_and_region() -> None:
     def rules(region: str) -> list[str]:
         places = [Environment(region="us-west-2", account="123456789012"), Environment(region=region, account="123456789012")]
