@@ -92,7 +92,8 @@ def file_systems_are_near(model: Model) -> Iterator[Hit]:
     alike = grouped(((tuple(subnets_of(one) or ()), text), one) for one, text in found if text is not None)
     for (_, text), (first, *others) in alike.items():
         more = f"; the same for {enumerated(one.logical_id for one in others)}" if others else ""
-        yield Hit(first, ("SubnetIds",), f"{text}{more}", first.get("SubnetIds"), covers=tuple(others))
+        # It covers none of the others: with the places of all of them in doubt, what else is wrong with their ways would be hidden.
+        yield Hit(first, ("SubnetIds",), f"{text}{more}", first.get("SubnetIds"))
 
 
 def _far(file_system: Resource, users: Sequence[NodeGroup]) -> str | None:

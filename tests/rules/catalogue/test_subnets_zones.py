@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.rules.checking import check
+from hyperpod_constructs.rules.checking import check, load_catalogue
 from hyperpod_constructs.rules.finding import Finding, Level
 from hyperpod_constructs.templates.documents import Document
 from hyperpod_constructs.templates.environment import Environment
@@ -63,6 +63,8 @@ def test_file_systems_of_one_subnet_are_one_mistake() -> None:
         ]
     (finding,) = [one for one in findings(template) if one.rule == "HP-SUB-010"]
     assert finding.message.partition("; ")[2].startswith("the same for ")
+    (hit,) = load_catalogue()["HP-SUB-010"].check(Model.of({"t": template}))
+    assert hit.covers == (), "what else is wrong with the ways to all of them would be its consequence"
 
 
 def test_another_subnet_of_the_zone_is_fine() -> None:
