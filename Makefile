@@ -31,6 +31,8 @@ flags = --target "$(TARGET)" $(if $(call said,YES),--yes) $(orchestrator) $(fore
 stack = $(if $(STACK),--stack "$(STACK)")
 # The settings that say Kubernetes, in the context of this run or of cdk.json; what is installed once is kept up to date.
 kubernetes = $(filter orchestrator=eks preset=kubernetes,$(CONTEXT)) $(shell grep -oE '"(orchestrator": *"eks|preset": *"kubernetes)"' cdk.json 2>/dev/null)
+# A typing mistake is named before anything is installed.
+known := $(orchestrator)$(call said,NODES)$(call said,YES)
 ready = $(READY) $(if $(filter eks,$(ORCHESTRATOR))$(strip $(kubernetes))$(wildcard $(READY_EKS)),$(READY_EKS))
 
 .DEFAULT_GOAL := help

@@ -29,7 +29,6 @@ ADDON = "AWS::EKS::Addon"
 ACCESS_ENTRY = "AWS::EKS::AccessEntry"
 _NODE_GROUP = "AWS::EKS::Nodegroup"
 _ASSOCIATION = "AWS::EKS::PodIdentityAssociation"
-_FUNCTION = "AWS::Lambda::Function"
 MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
 CHART = "Custom::AWSCDK-EKS-HelmChart"
 _CUSTOM_RESOURCE = "AWS::CloudFormation::CustomResource"
@@ -192,7 +191,7 @@ class EksCluster:
 
     def is_meant_by(self, custom: Resource) -> bool:
         """Whether a custom resource, or a variable of its function, names the cluster."""
-        function = resource_of(custom.get("ServiceToken"), _FUNCTION)
+        function = makers(self._model).get(custom)
         variables = ABSENT if function is None else function.get("Environment", "Variables")
         return self.resource in references(custom.get()) or self.resource in references(variables)
 

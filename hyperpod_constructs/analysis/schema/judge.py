@@ -15,9 +15,10 @@ from hyperpod_constructs.analysis.answers import Answer, all_of, any_of
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.schema import words
 from hyperpod_constructs.analysis.schema.formats import format_words, has_format
+from hyperpod_constructs.analysis.schema.meant_names import meant_by, property_with
 from hyperpod_constructs.analysis.schema.messages import said
 from hyperpod_constructs.analysis.schema.patterns import matches
-from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, fuller, label, listed, nearest, quoted, reworded
+from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, label, listed, nearest, quoted
 from hyperpod_constructs.analysis.schema.words import present, taken
 from hyperpod_constructs.facts.property_schemas import Schema
 from hyperpod_constructs.templates.values import ABSENT, Either, Reference, Unknown, Value, agreed, as_float, as_str, at
@@ -25,8 +26,6 @@ from hyperpod_constructs.templates.values import ABSENT, Either, Reference, Unkn
 Node: TypeAlias = Mapping[str, Any] | bool
 
 _EMPTY: Mapping[str, Any] = {}
-_FEW = 3
-"""So many properties of a part that are not there may each be the one that an unknown name meant."""
 
 
 def violations(schema: Schema, value: Value, *, conditional: bool = False) -> Iterator[Violation]:
@@ -159,24 +158,11 @@ class _Judge:
 
     def _unknown_name(self, name: str, known: Mapping[str, Node], beside: Mapping[str, Value], free: bool, path: Path) -> bool:
         names = [one for one, child in known.items() if not (isinstance(child, Mapping) and child.get("readOnly"))]
-        near = nearest(name, names) or fuller(name, names) or reworded(name, names)
-        below = self._with(name, known, beside) if near is None else None
-        absent = [one for one in names if one not in beside]
-        meant: list[Path] = [(one,) for one in absent] if len(absent) <= _FEW and len(path) > 1 else []
-        meant = [(near,)] if near is not None else [(below, name)] if below is not None else meant
+        meant = meant_by(name, names, property_with(name, known, beside, self._definitions), beside, of_part=len(path) > 1)
         owner = f"of {label(path[:-1])}" if len(path) > 1 else "of this type"
         message = f"{name} is not a name that {label(path[:-1])} takes" if free else f"{name} is not a property {owner}"
-        hint = f"; the nearest is {near}" if near else f"; {below} has it" if below else ""
-        self._say(Kind.NAME, path, f"{message}{hint}", beside[name], listed(sorted(names)) or "names of another form")
-        return self._doubt(len(self.found) - 1, [(*path[:-1], *one) for one in meant])
-
-    def _with(self, name: str, known: Mapping[str, Node], beside: Mapping[str, Value]) -> str | None:
-        """The only property below which a name is one that its schema knows; of several, the only one that is given."""
-        nodes = {key: child for key, child in known.items() if isinstance(child, Mapping)}
-        wholes = {key: self._definitions.get(child["$ref"], {}) if "$ref" in child else child for key, child in nodes.items()}
-        found = [key for key, whole in wholes.items() if isinstance(whole, Mapping) and name in whole.get("properties", _EMPTY)]
-        given = [key for key in found if key in beside]
-        return given[0] if len(given) == 1 else found[0] if len(found) == 1 else None
+        self._say(Kind.NAME, path, f"{message}{meant.hint}", beside[name], listed(sorted(names)) or "names of another form")
+        return self._doubt(len(self.found) - 1, [(*path[:-1], *one) for one in meant.places])
 
     def _items(self, wanted: Node, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         if not isinstance(value, tuple):
