@@ -118,7 +118,7 @@ def _writes_unknown(resource: Resource) -> bool:
     maker = makers(resource.template.model).get(resource)
     calls = () if maker is None else calls_of(maker)
     copies = any(one.operation.name.lower() in _COPYING for one in calls)
-    uploads = any(one.operation.name.lower() == _PUT and OTHERS in one.parameters for one in calls)
+    uploads = any(OTHERS in one.parameters or one.parameters.get("key") is UNKNOWN for one in puts_of(resource))
     return copies or uploads or (maker is not None and writes_by_resources(maker))
 
 

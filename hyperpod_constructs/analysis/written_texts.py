@@ -32,7 +32,8 @@ class WrittenText(NamedTuple):
 
     :param place: the path of the file.
     :param line: the line in which it begins.
-    :param number: the place of the command that writes it among those of the script, as `called` gives them.
+    :param numbers: the place of the command that writes it among those of the script, as `called` gives them; then its place in
+        the command's own shell, and so on.
     :param adds: whether it comes behind what is in the file.
     :param literal: whether it is a text behind `<<` that the shell leaves as it is.
     """
@@ -40,7 +41,7 @@ class WrittenText(NamedTuple):
     place: str
     value: Value
     line: int
-    number: int = 0
+    numbers: tuple[int, ...] = ()
     adds: bool = False
     literal: bool = False
 
@@ -62,11 +63,11 @@ def texts_written(run: Run, depth: int = 0) -> Iterator[WrittenText]:
     for number, command in enumerate(called(run.commands)):
         places = [(place, adds) for place, adds in _places(command, run) if not place.startswith(_DEVICES)]
         said = _said(command, piped, run) if places or command.piped else None
-        yield from (said._replace(place=place, number=number, adds=adds) for place, adds in places if said is not None)
+        yield from (said._replace(place=place, numbers=(number,), adds=adds) for place, adds in places if said is not None)
         piped = said if command.piped else None
         inner = inner_run(command, run) if command.name in SHELLS and next(shells, None) is not None else None
         found = texts_written(inner, depth + 1) if inner is not None else ()
-        yield from (text._replace(line=command.line, number=number) for text in found)
+        yield from (text._replace(line=command.line, numbers=(number, *text.numbers)) for text in found)
 
 
 def whole_files(texts: Iterable[WrittenText]) -> list[WrittenText]:

@@ -29,6 +29,7 @@ _OTHER_ACTIONS: Mapping[str, str] = {
     "s3:ListObjects": "s3:ListBucket",
     "s3:ListObjectsV2": "s3:ListBucket",
     "s3:UploadPart": "s3:PutObject",
+    "s3:UploadPartCopy": "s3:PutObject",
     "sagemaker:InvokeEndpointWithResponseStream": "sagemaker:InvokeEndpointWithResponseStream",
     "sns:PublishBatch": "sns:Publish",
     "sqs:ChangeMessageVisibilityBatch": "sqs:ChangeMessageVisibility",

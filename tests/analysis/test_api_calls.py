@@ -166,7 +166,8 @@ def test_a_query_is_on_its_index(parameters: dict[str, str], expected: str) -> N
         ("put_object(Bucket='a', Key='b')", "absent"),
         ("put_object(Bucket='a', Key='b', ServerSideEncryption='aws:kms')", "aws:kms"),
         ("put_object(Bucket='a', Key='b', **event)", "unknown"),
-        ("upload_fileobj(event, 'a', 'b')", "unknown"),
+        ("upload_fileobj(event, 'a', 'b')", "absent"),
+        ("upload_fileobj(event, 'a', 'b', event)", "unknown"),
         ("upload_file(Filename='f', Bucket='a', Key='b', ExtraArgs=event)", "unknown"),
     ],
 )
@@ -179,6 +180,15 @@ def test_an_object_has_the_encryption_that_its_call_says(call: str, expected: st
     assert given == (ABSENT if expected == "absent" else expected)
 
 
+@pytest.mark.parametrize(
+    "copying",
+    [
+        "copy_object(Bucket='b', Key='k', CopySource={})",
+        "copy(CopySource={}, Bucket='b', Key='k')",
+        "copy({}, 'b', 'k')",
+        "upload_part_copy(Bucket='b', Key='k', CopySource={}, PartNumber=1, UploadId='u')",
+    ],
+)
 @pytest.mark.parametrize(
     ("source", "read"),
     [
@@ -193,8 +203,8 @@ def test_an_object_has_the_encryption_that_its_call_says(call: str, expected: st
         ('"arn:aws:s3:us-west-2:123456789012:accesspoint/mine/object/a"', None),
     ],
 )
-def test_a_copy_reads_its_source(source: str, read: str | None) -> None:
-    code = f"import boto3\ndef h(event, context):\n boto3.client('s3').copy_object(Bucket='b', Key='k', CopySource={source})"
+def test_a_copy_reads_its_source(copying: str, source: str, read: str | None) -> None:
+    code = f"import boto3\ndef h(event, context):\n boto3.client('s3').{copying.format(source)}"
     function = {"Role": {"Fn::GetAtt": ["Role", "Arn"]}, "Runtime": "python3.13", "Handler": "index.h", "Code": {"ZipFile": code}}
     found = calls(f"Own: {json.dumps({'Type': 'AWS::Lambda::Function', 'Properties': function})}")
     assert found == {(("s3:PutObject",), "arn:aws:s3:::b/k"), *([(("s3:GetObject",), read)] if read else [])}

@@ -736,6 +736,8 @@ ANEW = "cat > /opt/slurm/etc/slurm.conf <<EOF"
         ("sudo install -m 644 /dev/stdin /opt/slurm/etc/slurm.conf <<EOF", False),
         (f"printf 'ClusterName=%s\\n' a > /opt/slurm/etc/slurm.conf\n{APPENDED}", True),
         ("sudo sh -c 'echo A=b > /opt/slurm/etc/slurm.conf; cat /old >> /opt/slurm/etc/slurm.conf'\ncat > /opt/a <<EOF", True),
+        ("sudo sh -c 'echo A=b > /opt/slurm/etc/slurm.conf; echo done'\ncat > /opt/a <<EOF", False),
+        ("sudo sh -c 'echo A=b > /opt/slurm/etc/slurm.conf'\ncat /old >> /opt/slurm/etc/slurm.conf\ncat > /opt/a <<EOF", True),
     ],
 )
 def test_the_configuration_of_the_service_is_not_overwritten(new: str, is_right: bool) -> None:

@@ -56,8 +56,8 @@ def test_texts_are_those_that_the_shell_writes(text: str, files: list[tuple[str,
 
 def test_texts_say_where_and_how_they_are_written() -> None:
     text = "true\ncat <<'A' | tee -a /a\n$1\nA\nsh -c 'true\necho b | tee --append /b'\ncat > /c <<A\n$1\nA\n"
-    found = [(one.place, one.line, one.number, one.adds, one.literal) for one in written(text)]
-    assert found == [("/a", 3, 2, True, True), ("/b", 6, 3, True, False), ("/c", 8, 4, False, False)]
+    found = [(one.place, one.line, one.numbers, one.adds, one.literal) for one in written(text)]
+    assert found == [("/a", 3, (2,), True, True), ("/b", 6, (3, 2), True, False), ("/c", 8, (4,), False, False)]
 
 
 def test_files_are_whole_with_what_is_added() -> None:

@@ -70,12 +70,14 @@ class Edit:
         the last item of a list.
     :param file: the file of the base; the only one with this resource unless given.
     :param set: the new value, unless the place is removed or renamed.
+    :param part: the part of a text that the new value replaces; it stands there once. The whole place unless given.
     :param rename: the new key of the place.
     """
 
     at: str
     file: str | None = None
     set: Any = None
+    part: str | None = None
     remove: bool = False
     rename: str | None = None
 
@@ -195,7 +197,7 @@ def _mistake(kind: str, entry: Mapping[str, Any]) -> Mistake:
 
 
 def _edits(entry: Mapping[str, Any]) -> tuple[Edit, ...]:
-    own = {key: entry[key] for key in ("at", "file", "set", "remove", "rename") if key in entry}
+    own = {key: entry[key] for key in ("at", "file", "set", "part", "remove", "rename") if key in entry}
     return tuple(Edit(**edit) for edit in (own, *entry.get("also", [])))
 
 
@@ -231,11 +233,19 @@ def _with(place: Any, steps: Sequence[str], edit: Edit) -> Any:
         del changed[key]
     elif edit.rename is not None:
         changed[edit.rename] = changed.pop(key)
+    elif edit.part is not None:
+        changed[key] = _replaced(place[key], edit.part, edit.set)
     elif isinstance(place, list) and key == len(place):
         changed.append(edit.set)
     else:
         changed[key] = edit.set
     return changed
+
+
+def _replaced(text: str, part: str, new: str) -> str:
+    if text.count(part) != 1:
+        raise CaseError(f"{part!r} stands {text.count(part)} times in its text, not once")
+    return text.replace(part, new)
 
 
 def _key(place: object, step: str) -> str | int:

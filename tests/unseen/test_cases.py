@@ -115,3 +115,9 @@ def test_fails_for_a_place_that_is_not_there(at: str) -> None:
 def test_fails_for_a_resource_of_two_files() -> None:
     with pytest.raises(CaseError, match=r"name one of beta\.template\.json, prod\.template\.json"):
         edited("stages", [Edit(at="Cluster/Properties/ClusterName", set="a")])
+
+
+@pytest.mark.parametrize(("part", "message"), [("10.9", "stands 0 times"), (".", "stands 3 times")])
+def test_fails_for_a_part_that_does_not_stand_there_once(part: str, message: str) -> None:
+    with pytest.raises(CaseError, match=message):
+        edited("slurm", [Edit(at="Vpc/Properties/CidrBlock", part=part, set="10.8")])

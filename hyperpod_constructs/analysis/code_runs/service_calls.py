@@ -15,14 +15,17 @@ from hyperpod_constructs.templates.values import UNKNOWN, Value, is_known
 
 OTHERS = "**"
 """Stands for parameters whose names are not known."""
-_MANAGED: Mapping[str, str] = {
-    "copy": "copyobject",
-    "download_file": "getobject",
-    "download_fileobj": "getobject",
-    "upload_file": "putobject",
-    "upload_fileobj": "putobject",
+_MANAGED: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "copy": ("copyobject", ("CopySource", "Bucket", "Key")),
+    "download_file": ("getobject", ("Bucket", "Key", "Filename")),
+    "download_fileobj": ("getobject", ("Bucket", "Key", "Fileobj")),
+    "upload_file": ("putobject", ("Filename", "Bucket", "Key")),
+    "upload_fileobj": ("putobject", ("Fileobj", "Bucket", "Key")),
 }
-"""Methods of clients that make several calls, by the operation that they need."""
+"""Methods of clients that make several calls: the operation that they need, and their parameters in order.
+
+Source: https://docs.aws.amazon.com/boto3/latest/reference/services/s3.html (as of 2026-12-01)
+"""
 _RESOURCES: Mapping[tuple[str, str], str] = {("dynamodb", "Table"): "TableName", ("sns", "Topic"): "TopicArn"}
 """Resources of boto3 by their service, each with the parameter that names it."""
 
@@ -57,9 +60,11 @@ def resource_of_client(client: Client, method: str, given: Sequence[Thing]) -> C
 
 def call_of(client: Client, method: str, given: Sequence[Thing], named: Mapping[str, Thing]) -> CodeCall | None:
     """The call that a method makes; `None` for what is no operation of the service."""
-    operations = by_client(client.service)
-    operation = None if operations is None else operations.get(_MANAGED.get(method, method.replace("_", "")))
+    managed, order = _MANAGED.get(method, (method.replace("_", ""), ()))
+    operation = (by_client(client.service) or {}).get(managed)
     if operation is None:
         return None
-    parameters = {name.lower(): value_of(one) for name, one in named.items()} | ({OTHERS: UNKNOWN} if given else {})
-    return CodeCall(operation, {**client.parameters, **parameters})
+    others = {OTHERS: UNKNOWN} if len(given) > len(order) else {}
+    placed = dict(zip(order, given, strict=False))
+    parameters = {name.lower(): value_of(one) for name, one in (*placed.items(), *named.items())}
+    return CodeCall(operation, {**client.parameters, **parameters, **others})

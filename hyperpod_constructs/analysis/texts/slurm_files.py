@@ -6,13 +6,13 @@ Sources: https://slurm.schedmd.com/slurmdbd.conf.html and https://slurm.schedmd.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.database import DATABASES, port_of
 from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest
 from hyperpod_constructs.analysis.scripts import Script
-from hyperpod_constructs.analysis.shell import SHELLS, Run, called
+from hyperpod_constructs.analysis.shell import Run, called, inner_run
 from hyperpod_constructs.analysis.shell_words import Command
 from hyperpod_constructs.analysis.texts.machine_scripts import of_scripts
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
@@ -169,12 +169,21 @@ def _of_commands(run: Run) -> Iterator[tuple[str, int]]:
 def _overwritten(run: Run, texts: list[WrittenText]) -> Iterator[Slip]:
     """The configuration of the service, in whose place a script writes one with which slurmctld does not start."""
     for text in (one for one in texts if one.place in _OF_SERVICE and not one.adds):
-        command, *behind = called(run.commands)[text.number :]
-        behind += [command] if command.name in SHELLS else []
         lines = [line for line in text.text.split("\n") if line.strip()]
-        if lines and not any(map(_MAY_BE_WHOLE.match, lines)) and not any(_changes(one, text.place, run) for one in behind):
+        is_part = bool(lines) and not any(map(_MAY_BE_WHOLE.match, lines))
+        if is_part and not any(_changes(command, text.place, inside) for command, inside in _behind(run, text.numbers)):
             says = f"writes {text.place} anew, without the controller and the name of the cluster that are in it"
-            yield _slip(says, command.line, "the lines behind those that are there, by >>")
+            yield _slip(says, called(run.commands)[text.numbers[0]].line, "the lines behind those that are there, by >>")
+
+
+def _behind(run: Run, numbers: Sequence[int]) -> Iterator[tuple[Command, Run]]:
+    """The commands behind the one of these places, in its own shell and in those around it."""
+    number, *further = numbers
+    command, *behind = called(run.commands)[number:]
+    yield from ((one, run) for one in behind)
+    inner = inner_run(command, run) if further else None
+    if inner is not None:
+        yield from _behind(inner, further)
 
 
 def _changes(command: Command, place: str, run: Run) -> bool:
