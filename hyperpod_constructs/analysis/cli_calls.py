@@ -46,7 +46,7 @@ def lines_of(run: Run, program: str, flags: frozenset[str] = WITHOUT_VALUE) -> I
 
     :param flags: options without a value.
     """
-    return lines_in(run.commands, program, flags)
+    return lines_in(run.called, program, flags)
 
 
 def lines_in(commands: tuple[Command, ...], program: str, flags: frozenset[str] = WITHOUT_VALUE) -> Iterator[Line]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from hyperpod_constructs.analysis.shell import Run, called
+from hyperpod_constructs.analysis.shell import Run
 from hyperpod_constructs.analysis.shell_words import Command
 from hyperpod_constructs.analysis.written_texts import texts_written
 from hyperpod_constructs.templates.values import UNKNOWN, Part, Value, as_str, joined, parts_of
@@ -38,7 +38,7 @@ class Mount(NamedTuple):
 
 def mounts_of(run: Run) -> Iterator[Mount]:
     """The mounts for which a script asks."""
-    for command in called(run.commands):
+    for command in run.called:
         yield from _by_command(command, run)
     for text in (one for one in texts_written(run) if one.place == FSTAB):
         yield from (found for line in _split(text.value, _LINES) if (found := _of_line(line, text.line)) is not None)

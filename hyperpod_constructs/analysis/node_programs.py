@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hyperpod_constructs.analysis.answered_values import answered
 from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.code_runs.machine import Failure
-from hyperpod_constructs.analysis.code_runs.runs import Code, Run, Way, unknown
+from hyperpod_constructs.analysis.code_runs.runs import Code, Way, unknown
+from hyperpod_constructs.analysis.code_runs.runs import Run as CodeRun
 from hyperpod_constructs.analysis.code_runs.things import Thing, value_of
 from hyperpod_constructs.analysis.code_runs.way import Around
 from hyperpod_constructs.analysis.embedded import marked
 from hyperpod_constructs.analysis.node_data import data_for, misnamed
 from hyperpod_constructs.analysis.schema.violation import Path
-from hyperpod_constructs.analysis.shell import is_shell, run_of
+from hyperpod_constructs.analysis.shell import Beside, Run, exported, is_shell, run_of
 from hyperpod_constructs.analysis.shell_words import plain
 from hyperpod_constructs.analysis.uploads import is_body, key_of, puts_of, uploads_of
 from hyperpod_constructs.templates.model import Model, Resource
@@ -68,12 +69,18 @@ class Started(NamedTuple):
     :param arguments: the words behind its name; `None` where it is opened.
     :param by: the name of the other file.
     :param surely: whether it does so whatever happens, but for failures.
+    :param environment: the variables that it finds; `None` if there may be any.
     """
 
     name: str
     arguments: tuple[Value, ...] | None
     by: str
     surely: bool
+    environment: Mapping[str, Value] | None = None
+
+
+_ENTRY = Started("", (), "", surely=True, environment={})
+"""How the service starts a script."""
 
 
 class Strayed(NamedTuple):
@@ -150,8 +157,8 @@ def _programs_of(group: Group) -> Programs:
     failures: list[tuple[str, Failure]] = []
     ran: list[Ran] = []
     for name, surely in waiting:
-        given = next((one.arguments for one in found if one.name == name and one.arguments is not None), ())
-        one = uploaded.does(name, given or (), group)
+        start = next((one for one in found if one.name == name and one.arguments is not None), _ENTRY)
+        one = uploaded.does(start._replace(name=name), group)
         failures += [] if one.failure is None or not surely else [(name, one.failure)]
         strayed += uploaded.strayed(name)
         makes, ran = makes or one.makes, [*ran, *one.ran]
@@ -179,7 +186,9 @@ class _Uploaded:
 
     def __init__(self, files: Iterable[NodeFile]) -> None:
         self.files = {one.name: one for one in files}
-        texts = [text for one in self.files.values() if (text := marked(one.text)[0]) is not None and len(text) <= _LONGEST]
+        read = ((name, marked(one.text)) for name, one in self.files.items())
+        self.beside = {name: Beside(text, marks) for name, (text, marks) in read if text is not None}
+        texts = [one.text for one in self.beside.values() if len(one.text) <= _LONGEST]
         self._around = Around(
             variables={name: UNKNOWN for text in texts for name in _SET.findall(text)},
             files={one.name: one.text for one in self.files.values()},
@@ -189,18 +198,29 @@ class _Uploaded:
         self._followed = Counter[str]()
         self._strayed: dict[str, tuple[Strayed, ...]] = {}
 
-    def does(self, name: str, arguments: tuple[Value, ...], group: Group) -> _Found:
-        """What a file does with arguments on the nodes of a group."""
-        key = name, repr(arguments)
+    def does(self, start: Started, group: Group) -> _Found:
+        """What a file that is started does on the nodes of a group."""
+        name, key = start.name, (start.name, repr((start.arguments, start.environment)))
         if key not in self._found:
             is_known = self._followed[name] < _MOST_FOLLOWED
             data = _Data(data_for(group) if is_known else {})
-            found = _started_by(self.files[name], replace(self._around, arguments=arguments, data=data))
+            found = self._started_by(start, replace(self._around, arguments=start.arguments or (), data=data))
             self._followed[name] += 1
             if data.is_read:
                 return found
             self._found[key] = found
         return self._found[key]
+
+    def _started_by(self, start: Started, around: Around) -> _Found:
+        text, marks = marked(self.files[start.name].text)
+        if text is None or len(text) > _LONGEST:
+            return _Found()
+        if is_shell(text) or start.name.endswith(".sh"):
+            return _by_shell(start, text, marks, self.beside)
+        if not start.name.endswith(".py"):
+            return _Found()
+        known = {**around.variables, **(start.environment or {})}
+        return _by_python(start.name, text, replace(around, holes=marks, variables=known))
 
     def strayed(self, name: str) -> tuple[Strayed, ...]:
         """What a file starts from folders where nobody puts it."""
@@ -244,34 +264,36 @@ def _is_script(leaf: Value) -> bool:
     return isinstance(leaf, str | Text) and is_shell(str(parts_of(leaf)[0]))
 
 
-def _started_by(file: NodeFile, around: Around) -> _Found:
-    text, marks = marked(file.text)
-    if text is None or len(text) > _LONGEST:
-        return _Found()
-    if is_shell(text) or file.name.endswith(".sh"):
-        return _by_shell(file.name, text, marks)
-    if not file.name.endswith(".py"):
-        return _Found()
-    return _by_python(file.name, text, replace(around, holes=marks))
-
-
-def _by_shell(name: str, text: str, marks: Mapping[str, Part]) -> _Found:
-    run, found, makes = run_of((text,), {}, marks), list[Started](), False
+def _by_shell(start: Started, text: str, marks: Mapping[str, Part], files: Mapping[str, Beside]) -> _Found:
+    numbered = {str(place): value for place, value in enumerate(start.arguments or (), 1)}
+    run, found, makes = run_of((text,), {**(start.environment or {}), **numbered}, marks, files), list[Started](), False
     if run is None:
         return _Found()
-    ran = [Ran(tuple(run.value(word) for word in one.words), name) for one in run.commands]
-    for command, (words, _) in zip(run.commands, ran, strict=True):
+    environment = _environment(start, run, files)
+    ran = [Ran(tuple(run.value(word) for word in one.words), start.name) for one in run.called]
+    for command, (words, _) in zip(run.called, ran, strict=True):
         copies = command.name in _COPYING and any(plain(word) in _ALL_OF_IT for word in command.arguments)
         makes = makes or copies or command.name in _MAKING
         if command.name in _LEAVING and not _OWN_FOLDER.search(text):
             return _Found(found, ran=ran)
         own = _own_file(words)
         if own is not None:
-            found.append(Started(own[0], own[1], name, command.alone))
+            own_variables = {name: run.value(word) for name, word in command.given}
+            known = None if environment is None else {**environment, **own_variables}
+            found.append(Started(own[0], own[1], start.name, command.alone, known))
         taken = (run.value(word) for word in command.files if not command.guarded)
         opened = (path.removeprefix("./") for path in map(as_str, taken) if path)
-        found += (Started(one, None, name, surely=False) for one in opened if "/" not in one)
+        found += (Started(one, None, start.name, surely=False) for one in opened if "/" not in one)
     return _Found(found, makes, ran=ran)
+
+
+def _environment(start: Started, run: Run, files: Mapping[str, Beside]) -> Mapping[str, Value] | None:
+    """The variables that programs find which a script starts; `None` if there may be any."""
+    if start.environment is None or "*" in run.set:
+        return None
+    names = frozenset(exported(run.commands, files))
+    own = run.set if "*" in names else names
+    return {**start.environment, **{name: run.values.get(name, UNKNOWN) for name in own}}
 
 
 def _strayed(file: NodeFile, files: Mapping[str, NodeFile]) -> Iterator[Strayed]:
@@ -324,7 +346,7 @@ def _does_without(way: Way, name: str) -> bool:
     return name not in way.opened and not {*_NOT_THERE}.isdisjoint(way.expected)
 
 
-def _followed(tree: ast.Module, around: Around) -> Run:
+def _followed(tree: ast.Module, around: Around) -> CodeRun:
     """What a program does; one with too many ways is followed once more, with less that it knows."""
     run = Code(tree, around).run(None, None, "", unknown)
     return run if run.is_whole else Code(tree, replace(around, data={})).run(None, None, "", unknown)

@@ -84,7 +84,7 @@ def _others(model: Model) -> Iterator[Resource]:
 
 
 def _puts(resource: Resource, run: Run) -> Iterator[Put]:
-    commands = tuple(one._replace(guarded=False) for one in run.commands)
+    commands = tuple(one._replace(guarded=False) for one in run.called)
     for line in lines_in(commands, "aws"):
         if (line.word(0), line.word(1)) == _COMMAND:
             space, name, unit = (_option(line, run, key) for key in ("namespace", "metric-name", "unit"))

@@ -27,7 +27,7 @@ from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.node_programs import ENTRIES, LIFE_CYCLE, Programs, Started, programs_of
 from hyperpod_constructs.analysis.node_roles import role_uses
 from hyperpod_constructs.analysis.paths import place_in
-from hyperpod_constructs.analysis.shell import COMMAND, NO_FILES, SHELLS, Run, is_shell, run_of
+from hyperpod_constructs.analysis.shell import COMMAND, NO_FILES, SHELLS, Beside, Run, is_shell, run_of
 from hyperpod_constructs.templates.dependencies import raw_at, references
 from hyperpod_constructs.templates.errors import TemplateError
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
@@ -88,7 +88,7 @@ class Script(NamedTuple):
     given: Mapping[str, Value] = {}
     entry: bool = True
     skipped: bool = False
-    files: Mapping[str, str] = NO_FILES
+    files: Mapping[str, Beside] = NO_FILES
     starts: tuple[tuple[Value, ...], ...] = ()
 
     @property
@@ -136,13 +136,14 @@ def scripts_for(group: Group) -> Iterator[Script]:
     """The scripts for a shell among what is uploaded for a group of nodes."""
     programs = programs_of(group)
     names = [as_str(group.get(LIFE_CYCLE, key)) for key in ENTRIES]
-    beside = {name: text for name, file in programs.files.items() if (text := marked(file.text)[0]) is not None}
+    read = ((name, marked(file.text)) for name, file in programs.files.items())
+    beside = {name: Beside(text, marks) for name, (text, marks) in read if text is not None}
     for file in programs.files.values():
         text, marks = marked(file.text)
         if text is not None and is_shell(text) and len(text) <= _LONGEST:
             starts = programs.starts(file.name)
             is_sure = file.name in names or any(one.surely for one in starts)
-            given = dict.fromkeys(_handed_down(file.name, programs, beside), UNKNOWN)
+            given = dict(_handed_down(file.name, programs, beside))
             home = Home.BOOT if starts or file.name in names else Home.ANYWHERE
             arguments = {repr(found): found for found in map(_given, starts)}
             yield Script(
@@ -163,11 +164,17 @@ def _agreed(starts: Sequence[tuple[Value, ...]]) -> Iterator[Value]:
         yield several[0] if all(one == several[0] for one in several) else UNKNOWN
 
 
-def _handed_down(name: str, programs: Programs, files: Mapping[str, str]) -> Iterator[str]:
-    """The variables that the files which start a script may set for it."""
-    starting = {one.by for one in programs.starts(name)}
-    for text in (text for one, text in files.items() if one in starting):
-        yield from _WORD.findall(text)
+def _handed_down(name: str, programs: Programs, files: Mapping[str, Beside]) -> Iterator[tuple[str, Value]]:
+    """The variables that the files which start a script set for it; where they are not known, any that these name."""
+    starts = programs.starts(name)
+    known = [one.environment for one in starts if one.environment is not None]
+    for variable in dict.fromkeys(variable for one in known for variable in one):
+        values = [one.get(variable, UNKNOWN) for one in known]
+        is_known = len(known) == len(starts) and all(value == values[0] for value in values)
+        yield variable, values[0] if is_known else UNKNOWN
+    starting = {one.by for one in starts if one.environment is None}
+    for text in (one.text for by, one in files.items() if by in starting):
+        yield from ((variable, UNKNOWN) for variable in _WORD.findall(text))
 
 
 def with_runners(model: Model) -> Iterator[tuple[Script, Runner]]:

@@ -8,37 +8,47 @@ Source: https://www.gnu.org/software/bash/manual/bash.html
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.embedded import marked
+from hyperpod_constructs.analysis.shell_functions import called
 from hyperpod_constructs.analysis.shell_reader import read_script
-from hyperpod_constructs.analysis.shell_words import NAME, Case, Command, Piece, Variable, Word, assigned, plain
-from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, Value, as_str, joined, parts_of
+from hyperpod_constructs.analysis.shell_words import NAME, SETTING, Case, Command, Variable, Word, assigned_by, plain
+from hyperpod_constructs.templates.values import UNKNOWN, Part, Reference, Text, Value, as_str, joined, parts_of
 
-_SETTING = ("declare", "export", "local", "mapfile", "read", "readarray", "readonly", "typeset", "unset")
+_KEEPING = ("export", "readonly")
+"""Commands that leave a variable its value."""
 _SOURCING = (".", "eval", "source")
 """Commands that may set any variable."""
 SHELLS, COMMAND = ("bash", "dash", "sh", "zsh"), re.compile(r"-[a-z]*c[a-z]*")
 """Shells, and their option with commands in the next word."""
-_DEEPEST_CALL, _MOST_CALLED = 3, 500
-_MOST_PIECES, _LONGEST_WORD = 50, 4096
-"""Most pieces and characters of a word in which others stand."""
 _SHELL = re.compile(r"#!\s*(?:/usr)?/bin/(?:env\s+)?(?:ba|da|k|z)?sh\b")
 
 
-NO_FILES: Mapping[str, str] = {}
+class Beside(NamedTuple):
+    """A file beside a script, which may be read as its own commands.
+
+    :param marks: what the marks in it stand for.
+    """
+
+    text: str
+    marks: Mapping[str, Part]
+
+
+NO_FILES: Mapping[str, Beside] = {}
 
 
 class Run(NamedTuple):
     """What a shell runs.
 
+    :param commands: as they are written, each once.
     :param given: the variables that it finds when it starts.
     :param set: the names of variables that its commands may set; a star for any.
     :param values: the variables with those that its commands set.
     :param cases: the blocks of `case`, where there is one text.
+    :param called: the commands with those of the script's own functions at each call, in which their arguments stand.
     """
 
     commands: tuple[Command, ...]
@@ -46,6 +56,7 @@ class Run(NamedTuple):
     set: frozenset[str]
     values: Mapping[str, Value]
     cases: tuple[Case, ...] = ()
+    called: tuple[Command, ...] = ()
 
     def value(self, word: Word) -> Value:
         """A word of a command."""
@@ -53,7 +64,7 @@ class Run(NamedTuple):
 
 
 def run_of(
-    texts: Iterable[str], given: Mapping[str, Value], marks: Mapping[str, Value], files: Mapping[str, str] = NO_FILES
+    texts: Iterable[str], given: Mapping[str, Value], marks: Mapping[str, Value], files: Mapping[str, Beside] = NO_FILES
 ) -> Run | None:
     """What runs in the scripts of one shell; `None` for one that is not understood.
 
@@ -65,7 +76,8 @@ def run_of(
     if any(one.commands is None for one in found):
         return None
     cases = found[0].cases if len(found) == 1 else ()
-    return Run(commands, given, frozenset(variables_set(commands, files)), values_set(commands, {**marks, **given}), cases)
+    known = values_set(commands, {**marks, **given}, files)
+    return Run(commands, given, frozenset(variables_set(commands, files)), known, cases, called(commands))
 
 
 def inner_run(command: Command, run: Run) -> Run | None:
@@ -75,7 +87,11 @@ def inner_run(command: Command, run: Run) -> Run | None:
     text, marks = marked(found) if place < len(given) and isinstance(found := given[place], str | Text) else (None, {})
     arguments = {str(number): word for number, word in enumerate(given[place + 2 :], 1)}
     inner = run_of((text,), {**_without_arguments(run.given), **arguments}, marks) if text is not None else None
-    return inner and inner._replace(commands=tuple(one._replace(line=command.line) for one in inner.commands))
+    return inner and inner._replace(commands=_at(command.line, inner.commands), called=_at(command.line, inner.called))
+
+
+def _at(line: int, commands: Iterable[Command]) -> tuple[Command, ...]:
+    return tuple(one._replace(line=line) for one in commands)
 
 
 def is_shell(text: str) -> bool:
@@ -95,7 +111,7 @@ def variables_read(commands: tuple[Command, ...]) -> Iterator[Variable]:
             yield from (piece for piece in word if isinstance(piece, Variable))
 
 
-def variables_set(commands: tuple[Command, ...], files: Mapping[str, str] = NO_FILES) -> Iterator[str]:
+def variables_set(commands: tuple[Command, ...], files: Mapping[str, Beside] = NO_FILES) -> Iterator[str]:
     """The names of variables that commands may set; a star for any.
 
     :param files: the files that they may read as commands of their own, by their names.
@@ -107,41 +123,52 @@ def variables_set(commands: tuple[Command, ...], files: Mapping[str, str] = NO_F
             yield from _set_by_file(one, files)
         if one.name == "set" and any("a" in text for text in texts[1:] if text.startswith("-")):
             yield "*"
-        if one.name in (*_SETTING, "for", "getopts", "printf", "select"):
+        if one.name in (*SETTING, "for", "getopts", "printf", "select"):
             yield from (found[0] for text in texts[1:] if (found := NAME.match(text)) is not None)
 
 
-def _set_by_file(command: Command, files: Mapping[str, str]) -> Iterator[str]:
+def _set_by_file(command: Command, files: Mapping[str, Beside]) -> Iterator[str]:
     """The names of variables that a file which a command reads may set; a star for a file that is not known."""
-    last = command.arguments[0][-1:] if command.arguments else ()
+    name, found = _read_by(command, files)
+    yield from ("*",) if found is None else variables_set(found, _without(name, files))
+
+
+def _read_by(command: Command, files: Mapping[str, Beside]) -> tuple[str, tuple[Command, ...] | None]:
+    """The name of the file beside the script that a command reads as commands of its own, and these."""
+    last = command.arguments[0][-1:] if command.arguments and command.name in _SOURCING else ()
     name = plain(last).rpartition("/")[2]
-    found = commands_of(files[name]) if name in files and command.name != "eval" else None
-    yield from ("*",) if found is None else variables_set(found, {key: text for key, text in files.items() if key != name})
+    return name, commands_of(files[name].text) if name in files and command.name != "eval" else None
 
 
-def values_set(commands: tuple[Command, ...], variables: Mapping[str, Value]) -> dict[str, Value]:
+def _without(name: str, files: Mapping[str, Beside]) -> Mapping[str, Beside]:
+    return {key: one for key, one in files.items() if key != name}
+
+
+def values_set(
+    commands: tuple[Command, ...], variables: Mapping[str, Value], files: Mapping[str, Beside] = NO_FILES
+) -> dict[str, Value]:
     """Variables with those that commands set; one that is set twice, or in a way that only the run knows, is unknown."""
     is_ordered = all(one.alone for one in commands if _moves_arguments(one))
     values = dict(variables) if is_ordered else _without_arguments(variables)
     said = set(variables)
     for one in commands:
-        given = _assigned_by(one)
-        for name, word in given:
-            values[name] = UNKNOWN if name in said else value_of(word, values)
-            said.add(name)
-        if one.name in (*_SETTING, "for", "getopts", "printf", "select"):
-            values |= {name: UNKNOWN for name in variables_set((one,)) if name not in dict((*one.given, *given))}
+        given = {name: value_of(word, values) for name, word in assigned_by(one)} | _given_by_file(one, values, files)
+        values |= {name: UNKNOWN if name in said and values.get(name) != value else value for name, value in given.items()}
+        said.update(given)
+        if one.name in (*SETTING, "for", "getopts", "printf", "select"):
+            known = set(values) if one.name in _KEEPING else {name for name, _ in one.given}.union(given)
+            values |= {name: UNKNOWN for name in variables_set((one,)) if name not in known}
         values = _without_arguments(values) if _moves_arguments(one) else values
     return values
 
 
-def _assigned_by(command: Command) -> tuple[tuple[str, Word], ...]:
-    """The variables that a command sets for those behind it, with their words."""
-    exported = [
-        (found[1], word) for word in command.arguments if command.name in _SETTING and (found := assigned(word)) is not None
-    ]
-    given = (*command.given, *((name, (plain(word[:1])[len(name) + 1 :], *word[1:])) for name, word in exported))
-    return given if not command.words or exported else ()
+def _given_by_file(command: Command, values: Mapping[str, Value], files: Mapping[str, Beside]) -> dict[str, Value]:
+    """The variables that a file which a command reads sets, as far as they are known."""
+    name, found = _read_by(command, files)
+    if found is None:
+        return {}
+    after = values_set(found, {**values, **files[name].marks}, _without(name, files))
+    return {one: after.get(one, UNKNOWN) for one in variables_set(found) if one != "*"}
 
 
 def _moves_arguments(command: Command) -> bool:
@@ -168,59 +195,14 @@ def _taken(variable: Variable, variables: Mapping[str, Value]) -> Value:
     return UNKNOWN if value == "" and not variable.plain else value
 
 
-def called(commands: tuple[Command, ...]) -> tuple[Command, ...]:
-    """The commands with those of the script's own functions at each call, in which their arguments stand.
-
-    Those of a function that no command names stand at the end, with arguments that are not known.
-    """
-    bodies: dict[str, list[Command]] = {}
+def exported(commands: Iterable[Command], files: Mapping[str, Beside] = NO_FILES) -> Iterator[str]:
+    """The names of variables that programs find which the commands start; a star for all that they set."""
     for one in commands:
-        bodies.setdefault(one.function, []).append(one)
-    outside = bodies.pop("", [])
-    named = {one.name for one in commands}
-    found = list(itertools.islice(_called(outside, bodies, 0), _MOST_CALLED + len(outside)))
-    return (*found, *(one for name, some in bodies.items() if name not in named for one in some))
-
-
-def _called(commands: Iterable[Command], bodies: Mapping[str, Sequence[Command]], depth: int) -> Iterator[Command]:
-    for one in commands:
-        yield one
-        if one.name in bodies and depth < _DEEPEST_CALL:
-            yield from _called(_filled(bodies[one.name], one), bodies, depth + 1)
-
-
-def _filled(body: Sequence[Command], call: Command) -> Iterator[Command]:
-    """The commands of a function for a call, with its words, and those of its own variables, in the place of these."""
-    arguments = call.arguments
-    if any(one.name in ("shift", "set") for one in body):
-        yield from body
-        return
-    known = next((place for place, word in enumerate(arguments) if None in word), len(arguments))
-    words: dict[str, Word] = {str(place): word for place, word in enumerate(arguments[:known], 1)}
-    lacking: Word = () if known == len(arguments) else (None,)
-    for one in body:
-        filled = one._replace(
-            words=tuple(_with(word, words, lacking) for word in one.words),
-            given=tuple((name, _with(word, words, lacking)) for name, word in one.given),
-            redirected=tuple(place._replace(place=_with(place.place, words, lacking)) for place in one.redirected),
-            line=call.line,
-        )
-        yield filled
-        for name, word in _assigned_by(filled):
-            words[name] = (None,) if name in words else word
-
-
-def _with(word: Word, words: Mapping[str, Word], lacking: Word) -> Word:
-    """A word with others in the place of its variables.
-
-    :param lacking: what stands for an argument that a call does not give.
-    """
-    found: list[Piece] = []
-    for one in word:
-        other = words.get(one.name, lacking if one.own else None) if isinstance(one, Variable) else None
-        if not isinstance(one, Variable) or other is None:
-            found.append(one)
-        else:
-            found += (None,) if one.changed or (not one.plain and not other) else other
-    is_short = len(found) <= _MOST_PIECES and sum(len(one) for one in found if isinstance(one, str)) <= _LONGEST_WORD
-    return tuple(found) if is_short or word == tuple(found) else (None,)
+        flags = [text for word in one.arguments if (text := plain(word)).startswith("-")]
+        if one.name == "export" or (one.name in ("declare", "typeset") and "x" in "".join(flags)):
+            yield from (found[0] for word in one.arguments if (found := NAME.match(plain(word[:1]))) is not None)
+        elif one.name == "set" and ("a" in "".join(flags) or "allexport" in map(plain, one.arguments)):
+            yield "*"
+        elif one.name in _SOURCING:
+            name, inside = _read_by(one, files)
+            yield from exported(inside or (), _without(name, files))

@@ -16,31 +16,31 @@ from typing import NamedTuple
 from hyperpod_constructs.analysis.shell_word_reader import BLANKS, ENDS, Open, UnreadError, WordReader, merged
 from hyperpod_constructs.analysis.shell_words import (
     NAME,
+    PREFIXES,
     Arm,
     Case,
     Command,
     Redirection,
     Word,
     assigned,
+    drop_options,
     plain,
 )
 
 LONGEST = 1 << 16
 _LEADING = {
     *("!", "{", "}", "[[", "do", "done", "elif", "else", "esac", "fi", "if", "then", "time", "until", "while"),
-    *("command", "env", "exec", "nohup", "sudo"),
+    *PREFIXES,
 }
 """Words before a command."""
 _BLOCKS = {"if": "fi", "case": "esac", "do": "done", "{": "}"}
-_BRACKET, _CASE = "a bracket", "a block of case"
+_BRACKET, _CASE, _BODY = "a bracket", "a block of case", "a block of {"
 _ENDS_OF_PARTS = (";;", ";&")
 """Ends of the parts of `case`."""
 _UNNAMED = "?"
 """Stands for a function whose name is not known."""
 _NOTHING = ("!",)
 """A word that stands for a command in brackets."""
-_OPTIONS_OF_SUDO = ("-C", "-D", "-g", "-h", "-p", "-R", "-T", "-U", "-u")
-"""Options of `sudo` with a value."""
 _OPERATOR = re.compile(r"&?[<>]+[-&|]?")
 _DOCUMENT = re.compile(r"[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|(\\?)([\w.%@+-]+))")
 _DEEPEST = 8
@@ -220,7 +220,7 @@ class _Reader(WordReader):
     def _nested(self, text: str) -> None:
         inner = self._inner(text, self._line_of(self._at), self._function)
         inner.read("")
-        self.commands += (one._replace(alone=False) for one in inner.commands)
+        self.commands += (one._replace(alone=False, steady=False) for one in inner.commands)
         self._add(None)
 
     def _inner(self, text: str, line: int, function: str) -> _Reader:
@@ -358,15 +358,18 @@ class _Reader(WordReader):
             found, name = assigned(first), plain(first)
             if found is not None:
                 given.append((found[1], (plain(first[:1])[found.end() :], *first[1:])))
-            elif name == "sudo":
-                _drop_options(words)
+            elif name in PREFIXES:
+                drop_options(words, name)
             last = last or (name == "exec" and bool(words))
             self._turn(name)
         if words or given or self._redirected:
-            alone = self._is_alone() and end in ("\n", ";", "&&", "||")
+            steady = self._is_steady() and end in ("\n", ";", "&&", "||")
+            alone = steady and not self._blocks
             line, ends = self._line_of(self._at), last or bool(words and plain(words[0]) in ("exit", "return"))
             taken, piped = tuple(self._redirected), end in ("|", "|&")
-            self.commands.append(Command(tuple(words), tuple(given), end == "||", line, alone, ends, taken, piped, self._function))
+            self.commands.append(
+                Command(tuple(words), tuple(given), end == "||", line, alone, steady, ends, taken, piped, self._function)
+            )
             if self._free and self._is_in_case() and end in ("\n", ";", *_ENDS_OF_PARTS):
                 self._open_cases[-1].sure.append(self.commands[-1])
         if self._words or end != "\n":
@@ -378,7 +381,12 @@ class _Reader(WordReader):
 
     def _is_alone(self) -> bool:
         """Whether nothing decides about a command that begins here."""
-        return self._free and not self._blocks and self._depth == 1
+        return self._is_steady() and not self._blocks
+
+    def _is_steady(self) -> bool:
+        """Whether nothing in its function decides about a command that begins here."""
+        body = len(self._blocks) == 1 and self._blocks[0].what == _BODY and self._blocks[0].function != ""
+        return self._free and (not self._blocks or body) and self._depth == 1
 
     def _begin_case(self) -> None:
         """The begin of a block of `case`, maybe with the first patterns behind it."""
@@ -423,11 +431,3 @@ class _Reader(WordReader):
 
 def _of_document(document: _Document) -> Open:
     return Open(f"a text for a command up to {document.end}", document.line, document.end)
-
-
-def _drop_options(words: list[Word]) -> None:
-    """Take the options of `sudo` away from the words behind it."""
-    while words and plain(words[0]).startswith("-"):
-        one = plain(words.pop(0))
-        if one in _OPTIONS_OF_SUDO and words:
-            words.pop(0)

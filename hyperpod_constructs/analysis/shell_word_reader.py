@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from typing import NamedTuple, TypeGuard
 
 from hyperpod_constructs.analysis.embedded import is_mark, unmarked
-from hyperpod_constructs.analysis.shell_words import NAME, POSITION, Piece, Variable, Word
+from hyperpod_constructs.analysis.shell_words import ALL_ARGUMENTS, NAME, POSITION, Piece, Variable, Word
 
 _DIGITS, _DEFAULTS = "123456789", ("-", ":-", "=", ":=", "?", ":?")
 """Begins of numbers of arguments, and of operators that leave the value of a variable which has one."""
@@ -120,8 +120,8 @@ class WordReader(ABC):
         if found is not None:
             self._add(Variable(found[0], plain=True))
             self._at = found.end()
-        elif rest[:1] in _DIGITS and rest:
-            self._add(Variable(rest[:1], plain=True, own=bool(self._function)))
+        elif rest[:1] in (*_DIGITS, *ALL_ARGUMENTS) and rest:
+            self._add(Variable(rest[:1], plain=rest[:1] in _DIGITS, own=bool(self._function)))
             self._at += 2
         elif rest == "((":
             self._at = self._find("))", self._at, "arithmetic") + 2

@@ -3,9 +3,31 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 NAME, POSITION = re.compile(r"[A-Za-z_]\w*"), re.compile(r"[1-9]\d*")
+ALL_ARGUMENTS = ("@", "*")
+"""The names of variables that stand for all arguments."""
+SETTING = ("declare", "export", "local", "mapfile", "read", "readarray", "readonly", "typeset", "unset")
+"""Commands that set variables which they name."""
+PREFIXES: Mapping[str, tuple[tuple[str, ...], int]] = {
+    "command": (("-V", "-v"), 0),
+    "env": (("-C", "-S", "-u"), 0),
+    "exec": (("-a",), 0),
+    "ionice": (("-P", "-c", "-n", "-p", "-u"), 0),
+    "nice": (("-n",), 0),
+    "nohup": ((), 0),
+    "setsid": ((), 0),
+    "stdbuf": (("-e", "-i", "-o"), 0),
+    "sudo": (("-C", "-D", "-g", "-h", "-p", "-R", "-T", "-U", "-u"), 0),
+    "timeout": (("-k", "-s"), 1),
+}
+"""Programs that start the command behind them: their options with a value, and how many words stand between.
+
+Sources: https://www.gnu.org/software/coreutils/manual/html_node/Modified-command-invocation.html,
+https://manpages.debian.org/bookworm/util-linux/ionice.1.en.html and https://www.sudo.ws/docs/man/sudo.man/ (as of 2026-12-01)
+"""
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=")
 
 
@@ -68,6 +90,7 @@ class Command(NamedTuple):
     :param guarded: whether the script goes on where it fails, by `||`.
     :param line: the line in which it ends.
     :param alone: whether it runs wherever the script comes to it: it is in no block, and no other command decides about it.
+    :param steady: whether it does so wherever its function is called.
     :param last: whether the script, or a function of it, ends with it.
     :param redirected: what it takes besides, such as the places of its output and the text behind `<<`.
     :param piped: whether the next command reads its output.
@@ -79,6 +102,7 @@ class Command(NamedTuple):
     guarded: bool = False
     line: int = 0
     alone: bool = False
+    steady: bool = False
     last: bool = False
     redirected: tuple[Redirection, ...] = ()
     piped: bool = False
@@ -143,3 +167,28 @@ def plain(word: Word) -> str:
 def assigned(word: Word) -> re.Match[str] | None:
     """The begin of a word that sets a variable."""
     return _ASSIGNED.match(plain(word[:1]))
+
+
+def assigned_by(command: Command) -> tuple[tuple[str, Word], ...]:
+    """The variables that a command sets for those behind it, with their words."""
+    exported = [(found[1], word) for word in command.arguments if command.name in SETTING and (found := assigned(word)) is not None]
+    given = (*command.given, *((name, (plain(word[:1])[len(name) + 1 :], *word[1:])) for name, word in exported))
+    return given if not command.words or exported else ()
+
+
+def drop_options(words: list[Word], prefix: str) -> None:
+    """Take what belongs to a program away from the words of the command that it starts."""
+    valued, between = PREFIXES[prefix]
+    while words and plain(words[0]).startswith("-"):
+        one = plain(words.pop(0))
+        if one in valued and words:
+            words.pop(0)
+    del words[:between]
+
+
+def unwrapped(words: Sequence[Word]) -> tuple[Word, ...]:
+    """The words of a command without the programs before it that start it."""
+    found = list(words)
+    while found and plain(found[0]) in PREFIXES:
+        drop_options(found, plain(found.pop(0)))
+    return tuple(found)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.placed_files import COPYING, placed_by
-from hyperpod_constructs.analysis.shell import SHELLS, Run, called, inner_run
+from hyperpod_constructs.analysis.shell import SHELLS, Run, inner_run
 from hyperpod_constructs.analysis.shell_words import Command, Word, plain
 from hyperpod_constructs.templates.values import UNKNOWN, Part, Value, as_str, joined, parts_of
 
@@ -60,7 +60,7 @@ def texts_written(run: Run, depth: int = 0) -> Iterator[WrittenText]:
     """The texts that the commands of a script write into files."""
     piped: WrittenText | None = None
     shells = iter(range(_MOST_SHELLS if depth < _DEEPEST else 0))
-    for number, command in enumerate(called(run.commands)):
+    for number, command in enumerate(run.called):
         places = [(place, adds) for place, adds in _places(command, run) if not place.startswith(_DEVICES)]
         said = _said(command, piped, run) if places or command.piped else None
         yield from (said._replace(place=place, numbers=(number,), adds=adds) for place, adds in places if said is not None)

@@ -791,8 +791,13 @@ def test_a_file_is_followed_once_for_all_groups_but_for_what_reads_of_their_node
     monkeypatch: pytest.MonkeyPatch, set_up: str, followed: list[str]
 ) -> None:
     seen: list[str] = []
-    follow = node_programs._started_by
-    monkeypatch.setattr(node_programs, "_started_by", lambda file, around: seen.append(file.name) or follow(file, around))  # type: ignore[func-returns-value]
+    follow = node_programs._Uploaded._started_by
+
+    def watched(uploaded: Any, start: Any, around: Any) -> Any:
+        seen.append(start.name)
+        return follow(uploaded, start, around)
+
+    monkeypatch.setattr(node_programs._Uploaded, "_started_by", watched)
     model = made({"set_up.py": set_up}, names=[f"gpu-{number}" for number in range(_GROUPS)])
     found = [programs_of(group) for one in clusters(model) for group in one.groups]
     assert sorted(seen, reverse=True) == sorted(followed, reverse=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from hyperpod_constructs.analysis.shell import NO_FILES, called, commands_of, run_of, variables_read
+from hyperpod_constructs.analysis.shell import NO_FILES, Beside, commands_of, exported, run_of, variables_read
 from hyperpod_constructs.analysis.shell_reader import read_script
 from hyperpod_constructs.analysis.shell_words import plain
-from hyperpod_constructs.templates.values import shown
+from hyperpod_constructs.templates.values import UNKNOWN, shown
 from tests.work import calls
 
 
@@ -61,17 +61,82 @@ def test_arguments_of_a_script_are_known_outside_of_functions(text: str, values:
         ('g() { mount "$2$1"; }\nf() { g "$2" "$1"; }\nf a b', [["ab"]]),
         ('f() { mount "$2"; }\nf a', [[""]]),
         ('f() { mount "$2"; }\nf "$@" a', [[None]]),
-        ('f() { shift; mount "$1"; }\nf a b', [[None]]),
+        ('f() { shift; mount "$1"; }\nf a b', [["b"]]),
+        ('f() { shift 2; mount "$1" "$2"; }\nf a b c', [["c", ""]]),
+        ('f() { if true; then shift; fi; mount "$1"; }\nf a b', [[None]]),
+        ('f() { shift "$N"; mount "$1"; }\nf a b', [[None]]),
+        ('f() { set -- c; mount "$1"; }\nf a b', [[None]]),
         ('f() { mount "$1"; }\ntry f a', [[None]]),
+        ('f() { echo "$*"; "$@"; }\nf mount a b', [["a", "b"]]),
+        ("f() { shift; sudo timeout -k 5 60 $@; }\nf 3 nice -n 5 mount a", [["a"]]),
+        ('f() { mount "$@"; }\nf a "$(b)" c', [["a", None]]),
+        ('f() { mount "$@"; }\nf', [[]]),
+        ('g() { "$@"; }\nf() { g mount "$@"; }\nf a b', [["a", "b"]]),
         ('f() { f "$1$1"; mount "$1"; }\nf a', [["aaaa"], ["aa"], ["a"]]),
     ],
 )
 def test_a_call_of_an_own_function_gives_it_its_arguments(text: str, words: list[list[str | None]]) -> None:
     run = run_of((text,), {}, {}, NO_FILES)
     assert run is not None
-    found = [one for one in called(run.commands) if one.name == "mount"]
+    found = [one for one in run.called if one.name == "mount"]
     known = [[None if shown(run.value(word)) == "${?}" else run.value(word) for word in one.arguments] for one in found]
     assert known == words
+
+
+@pytest.mark.parametrize(
+    ("text", "alone"),
+    [
+        ("mount a", True),
+        ("[[ -d /a ]] && mount a", False),
+        ('f() { "$@"; }\nf mount a', True),
+        ('f() { true; mount "$1"; }\nif true; then f a; fi', False),
+        ('f() { if true; then mount "$1"; fi; }\nf a', False),
+        ('f() { for one in a b; do "$@"; done; }\nf mount a', False),
+        ('f() { true || "$@"; }\nf mount a', False),
+    ],
+)
+def test_a_command_of_a_function_runs_with_its_call(text: str, alone: bool) -> None:
+    run = run_of((text,), {}, {}, NO_FILES)
+    assert run is not None
+    (found,) = (one for one in run.called if one.name == "mount")
+    assert found.alone is alone
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("mount a", ["mount"]),
+        ("timeout -k 5 60 mount a", ["mount"]),
+        ("sudo -u root nice -n 5 ionice -c 3 mount a", ["mount"]),
+        ("env -u A B=c stdbuf -oL mount a", ["mount"]),
+        ("command -v mount > /dev/null", [""]),
+    ],
+)
+def test_programs_that_start_another_one_are_not_its_name(text: str, names: list[str]) -> None:
+    assert [one.name for one in commands_of(text) or ()] == names
+
+
+SITE = Beside("export A=a\nB=b\nC=c$1\n", {})
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "names"),
+    [
+        ("source ./site.sh", {"A": "a", "B": "b", "C": "c${?}"}, ["A"]),
+        (". /opt/x/site.sh\nexport B", {"A": "a", "B": "b"}, ["A", "B"]),
+        ("A=x\nsource site.sh", {"A": "${?}"}, ["A"]),
+        ("A=a\nsource site.sh", {"A": "a"}, ["A"]),
+        ("D=d\ndeclare -x E=e\nset -a", {"D": "d", "E": "e"}, ["E", "*"]),
+        ("set -euo pipefail\nD=d", {"D": "d"}, []),
+        ("set -o allexport; source site.sh", {"B": "b"}, ["*", "A"]),
+        ("source other.sh", {"A": "${?}"}, []),
+    ],
+)
+def test_a_script_has_and_exports_what_it_reads(text: str, values: dict[str, str], names: list[str]) -> None:
+    run = run_of((text,), {}, {}, {"site.sh": SITE})
+    assert run is not None
+    assert {name: shown(run.values.get(name, UNKNOWN)) for name in values} == values
+    assert [*exported(run.commands, {"site.sh": SITE})] == names
 
 
 def test_places_are_read_emptied_or_written_behind_their_end() -> None:
@@ -120,4 +185,4 @@ def test_blocks_of_case_are_read_with_their_parts() -> None:
 
 def test_calls_of_functions_take_not_long() -> None:
     text = "f() { " + 'f "' + "$1" * 500 + '"; ' * 50 + "}\nf " + "a" * 1000
-    assert calls(lambda: called(commands_of(text) or ())) < 2_000_000
+    assert calls(lambda: run_of((text,), {}, {})) < 2_000_000

@@ -183,7 +183,7 @@ def _asked(job: _Job) -> int:
 def _processes(job: _Job) -> Iterator[_Mistake]:
     """More processes of `torchrun` than there are GPUs; other accelerators have several cores."""
     most = _most(job.groups, "gpu")
-    for command in job.script.run.commands if job.script.run is not None and most else ():
+    for command in job.script.run.called if job.script.run is not None and most else ():
         count = _started(command, job.script)
         if most is not None and count > most:
             says = f"has torchrun start {count} processes on each node in line {command.line}, and a node has {most} GPUs"
@@ -213,7 +213,7 @@ def _most(groups: Sequence[Group] | None, kind: str) -> int | None:
 
 def _checkpoints(job: _Job) -> Iterator[_Mistake]:
     """Checkpoints of a step that goes on with another node, on a volume of the node alone."""
-    for command in job.script.run.commands if job.script.run is not None else ():
+    for command in job.script.run.called if job.script.run is not None else ():
         words = [as_str(job.script.run.value(word)) or "" for word in command.words] if job.script.run is not None else []
         places = [place for place in _places(words) if place.startswith("/")]
         resumes = any(word.startswith(f"--{AUTO_RESUME}") for word in words)

@@ -51,8 +51,8 @@ def of_script(script: Script) -> Slips:
 
 def _of_run(run: Run | None) -> Iterator[Slip]:
     if run is not None:
-        yield from _slips(run.commands)
-        yield from (slip for line in lines_in(run.commands, "aws") for slip in _of_region(line, run))
+        yield from _slips(run.called)
+        yield from (slip for line in lines_in(run.called, "aws") for slip in _of_region(line, run))
 
 
 def _of_region(line: Line, run: Run) -> Iterator[Slip]:

@@ -16,7 +16,7 @@ from hyperpod_constructs.analysis.mount_names import is_made_otherwise
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM
 from hyperpod_constructs.analysis.schema.violation import listed
 from hyperpod_constructs.analysis.scripts import Script
-from hyperpod_constructs.analysis.shell import Run, called, is_shell
+from hyperpod_constructs.analysis.shell import Run, is_shell
 from hyperpod_constructs.analysis.shell_words import Command
 from hyperpod_constructs.analysis.texts.machine_scripts import of_scripts
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
@@ -158,7 +158,7 @@ def places_not_made(run: Run, others: Iterable[str], there: Container[str | None
     :param others: the texts of the files beside the script.
     :param there: the places that the service makes.
     """
-    commands, making = called(run.commands), [line for text in others for line in _making(text)]
+    commands, making = run.called, [line for text in others for line in _making(text)]
     if any(one.name in _MAKING_ANY or _makes_unknown(one, run) for one in commands) or any("$" in line for line in making):
         return
     handing_on = {one.function for one in commands if any(None in word for word in one.words)}

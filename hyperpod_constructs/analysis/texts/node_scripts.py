@@ -117,7 +117,7 @@ def _mistakes(group: Group, script: Script) -> Iterator[tuple[str, str]]:
 def _mounted(group: Group, script: Script) -> Iterator[tuple[str, str]]:
     """What a script mounts otherwise than the file system takes it, or at a place that neither the service nor a script makes."""
     yield from ((slip.message.removeprefix("the script "), slip.allowed) for slip in mounted_sources.of_script(script))
-    others, there = [text for text in script.files.values() if text != script.text], [*mount_paths(group)]
+    others, there = [one.text for one in script.files.values() if one.text != script.text], [*mount_paths(group)]
     for run in script.runs if None not in there else ():
         yield from mounted_sources.places_not_made(run, others, there)
 
@@ -140,12 +140,12 @@ def _arguments(group: Group, script: Script) -> Iterator[tuple[str, str]]:
 def _mounts(group: Group, run: Run) -> Iterator[tuple[str, str]]:
     """A mount that a script asks for, and that no node of the group has."""
     mounts = [*mount_paths(group)]
-    mounted_otherwise = any(one.name in _MOUNTING or _texts(one, run)[:1] == [name] for one in run.commands for name in _MOUNTING)
-    written = any(as_str(run.value(word)) == FSTAB for one in run.commands for word in (*one.words, *one.read))
+    mounted_otherwise = any(one.name in _MOUNTING or _texts(one, run)[:1] == [name] for one in run.called for name in _MOUNTING)
+    written = any(as_str(run.value(word)) == FSTAB for one in run.called for word in (*one.words, *one.read))
     if len(mounts) < 2 or None in mounts or mounted_otherwise or written:
         return
     known = [one for one in mounts if one is not None]
-    for one in run.commands:
+    for one in run.called:
         *_, place = ["", *_texts(one, run)]
         place = place.rstrip("/") or place
         if one.name == "mountpoint" and place.startswith("/") and place not in mounts and not _may_have(place):
@@ -158,7 +158,7 @@ def _mounts(group: Group, run: Run) -> Iterator[tuple[str, str]]:
 def _losses(group: Group, run: Run) -> Iterator[tuple[str, str]]:
     """What a script surely does to the node or to what all nodes share."""
     shared, here = {path for kind in _SHARED for path in _paths_of(group, kind) if path is not None}, ""
-    for one in (one for one in run.commands if one.alone):
+    for one in (one for one in run.called if one.alone):
         texts = _texts(one, run)
         here = texts[1] if one.name == "cd" and len(texts) == 2 else here
         for place in sorted(shared):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from hyperpod_constructs.analysis.database import DATABASES, port_of
 from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest
 from hyperpod_constructs.analysis.scripts import Script
-from hyperpod_constructs.analysis.shell import Run, called, inner_run
+from hyperpod_constructs.analysis.shell import Run, inner_run
 from hyperpod_constructs.analysis.shell_words import Command
 from hyperpod_constructs.analysis.texts.machine_scripts import of_scripts
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
@@ -62,7 +62,7 @@ def of_script(script: Script) -> Slips:
 def _slips(script: Script, run: Run) -> Iterator[Slip]:
     texts = list(texts_written(run))
     options = {name: given for text in texts for name, given in _options(text, _FILE)}
-    yield from (slip for command in run.commands for slip in _open_to_others(command, run))
+    yield from (slip for command in run.called for slip in _open_to_others(command, run))
     yield from _of_others(run, {name: given for text in texts for name, given in _options(text, re.compile(_SLURMDBD))})
     yield from _plugins(options)
     yield from _ports(options)
@@ -126,7 +126,7 @@ def _of_others(run: Run, options: Mapping[str, _Given]) -> Iterator[Slip]:
 
 def _owners(run: Run) -> Iterator[_Given]:
     """The owners that commands give the file, or a folder that may have it; empty for one that is not known."""
-    for command in (one for one in run.commands if one.name == "chown"):
+    for command in (one for one in run.called if one.name == "chown"):
         words = [text_of(word, run) for word in command.arguments]
         names = [word for word in words if not word.startswith("-")]
         owner = _OWNER.fullmatch(names[0]) if names else None
@@ -159,7 +159,7 @@ def _of_daemon(run: Run, texts: list[WrittenText]) -> Iterator[Slip]:
 
 def _of_commands(run: Run) -> Iterator[tuple[str, int]]:
     """The options that commands give it, also by the variable of its unit."""
-    for command in run.commands:
+    for command in run.called:
         given = [text_of(word, run) for name, word in command.given if name == _ITS_OPTIONS]
         exported = [found[1] for word in command.arguments for found in _STARTED.finditer(text_of(word, run))]
         own = [text_of(word, run) for word in command.arguments] if command.name == _DAEMON else []
@@ -173,13 +173,13 @@ def _overwritten(run: Run, texts: list[WrittenText]) -> Iterator[Slip]:
         is_part = bool(lines) and not any(map(_MAY_BE_WHOLE.match, lines))
         if is_part and not any(_changes(command, text.place, inside) for command, inside in _behind(run, text.numbers)):
             says = f"writes {text.place} anew, without the controller and the name of the cluster that are in it"
-            yield _slip(says, called(run.commands)[text.numbers[0]].line, "the lines behind those that are there, by >>")
+            yield _slip(says, run.called[text.numbers[0]].line, "the lines behind those that are there, by >>")
 
 
 def _behind(run: Run, numbers: Sequence[int]) -> Iterator[tuple[Command, Run]]:
     """The commands behind the one of these places, in its own shell and in those around it."""
     number, *further = numbers
-    command, *behind = called(run.commands)[number:]
+    command, *behind = run.called[number:]
     yield from ((one, run) for one in behind)
     inner = inner_run(command, run) if further else None
     if inner is not None:
