@@ -1,4 +1,4 @@
-"""The fields of records in flow logs of a VPC (as of 2026-11-27).
+"""The fields of records in flow logs of a VPC (as of 2026-12-01).
 
 Sources: https://docs.aws.amazon.com/vpc/latest/userguide/flow-log-records.html and
 https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.aws_ec2.LogFormat.html
@@ -51,8 +51,20 @@ FIELDS = (
     "reject-reason",
     "resource-id",
     "encryption-status",
+    "instance-tag",
+    "instance-tag-2",
+    "interface-tag",
+    "interface-tag-2",
+    "asg-tag",
+    "asg-tag-2",
+    "interface-type",
+    "next-hop-interface-id",
+    "next-hop-subnet-id",
+    "next-hop-az-id",
+    "next-hop-vpc-id",
+    "next-hop-interface-type",
 )
-"""Fields may be added: only a misspelled one is surely wrong."""
+"""The fields up to version 11. Fields may be added: only a misspelled one is surely wrong."""
 DEFAULT = FIELDS[:14]
 """The fields of a record without a format of its own: those of version 2."""
 
@@ -81,7 +93,7 @@ VALUES: Mapping[str, tuple[str, ...]] = {
     "log-status": ("OK", "NODATA", "SKIPDATA"),
     "type": ("IPv4", "IPv6", "EFA", "-"),
 }
-"""The fields of a record with few values (as of 2026-11-30)."""
+"""The fields of a record with few values; `-` stands for a value that a record does not have (as of 2026-12-01)."""
 
 WORDS = ("ACCEPT", "NODATA", "OK", "REJECT", "SKIPDATA", "eni-", "unknown")
 """The words with letters in a record of the fields of version 2: others are numbers, addresses and ids in small letters."""

@@ -73,3 +73,11 @@ def test_records_have_the_action(pattern: str, flow: str) -> None:
 
 def test_other_groups_have_other_lines() -> None:
     assert said("[action=REJECT]", "TrafficType: ACCEPT", "/other/lines") == []
+
+
+@pytest.mark.parametrize("field", ["encryption-status", "asg-tag-2", "next-hop-interface-type", "next-hop-vpc-id"])
+def test_fields_up_to_version_11_are_known_and_meant_by_those_like_them(field: str) -> None:
+    wrong = f"{field[:-1]}x{field[-1]}"
+    for written, found in ((field, []), (wrong, [f"no flow log has the field {wrong}; the nearest is {field}"])):
+        model = model_of(f"Resources: {{Flow: {{Type: AWS::EC2::FlowLog, Properties: {{LogFormat: '${{{written}}}'}}}}}}")
+        assert [one.message for one in WHOLES["AWS::EC2::FlowLog"](by_id(model, "Flow"))] == found
