@@ -29,13 +29,13 @@ MATH_ARGUMENTS: Mapping[str, tuple[int, int | None]] = {
     "SORT": (3, 4),
 }
 METRIC_FUNCTIONS = (*MATH_ARGUMENTS, "AND", "OR")
-"""The functions of metric math, each with the least and the most arguments; `None` for any number (as of 2026-11-30).
+"""The functions of metric math, each with the least and the most arguments; `None` for any number (as of 2026-12-01).
 
 Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
 """
 
 FILL_WORDS = ("LINEAR", "REPEAT")
-"""What FILL takes for missing values, beside a number and a metric (as of 2026-11-30).
+"""What FILL takes for missing values, beside a number and a metric (as of 2026-12-01).
 
 Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
 """
@@ -65,10 +65,18 @@ Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-servi
 """
 
 
-GLOBAL_NAMESPACES = frozenset(("AWS/Billing", "AWS/CloudFront", "AWS/Route53", "AWS/WAFV2"))
-"""Namespaces with metrics in us-east-1 of what is elsewhere (as of 2026-11-30).
+GLOBAL_NAMESPACES = frozenset(
+    ("AWS/Billing", "AWS/CloudFront", "AWS/DDoSProtection", "AWS/GlobalAccelerator", "AWS/Route53", "AWS/WAFV2"),
+)
+"""Namespaces with metrics in one region of what is elsewhere: us-west-2 for accelerators, us-east-1 for the others
+(as of 2026-12-01).
 
-Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-services-cloudwatch-metrics.html
+Sources: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/monitor_estimated_charges_with_cloudwatch.html,
+https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/programming-cloudwatch-metrics.html,
+https://docs.aws.amazon.com/waf/latest/developerguide/shield-metrics.html,
+https://docs.aws.amazon.com/global-accelerator/latest/dg/cloudwatch-monitoring.html,
+https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/monitoring-health-checks.html and
+https://docs.aws.amazon.com/waf/latest/developerguide/monitoring-cloudwatch.html
 """
 
 MINUTE = 60

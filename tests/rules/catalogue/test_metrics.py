@@ -438,6 +438,7 @@ def test_moved_messages_are_not_sent_even_where_others_are(metric: str, wrong: b
         ("us-east-1", ["Team", "Errors"], True),
         ("us-east-1", ["Others", "Failures"], False),
         ("us-east-1", ["AWS/Billing", "EstimatedCharges", "Currency", "USD"], False),
+        ("us-east-1", ["AWS/DDoSProtection", "DDoSDetected", "ResourceArn", "${Zone}"], False),
         ("us-west-2", ["AWS/SQS", "NumberOfMessagesSent", "QueueName", "${Jobs.QueueName}"], False),
         ("${AWS::Region}", ["AWS/SQS", "NumberOfMessagesSent", "QueueName", "${Jobs.QueueName}"], False),
     ],
@@ -449,6 +450,7 @@ def test_a_widget_asks_for_metrics_in_their_region(region: str, metric: list[Any
         "Many": BASE["Resources"]["Many"],
         "Errors": BASE["Resources"]["Errors"],
         "Jobs": resource("AWS::SQS::Queue"),
+        "Zone": resource("AWS::Route53::HostedZone", Name="lab.example"),
         "Board": resource("AWS::CloudWatch::Dashboard", DashboardBody={"Fn::Sub": body}),
     }
     found = findings({"Resources": resources}, rules="HP-TXT-011")
