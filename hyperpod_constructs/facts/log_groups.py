@@ -24,9 +24,9 @@ NAMES_AND_GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 """By type, the property with the name, and the place of another group to which the resource writes instead; empty for none."""
 
-_CONTAINERS = {"AWS::EKS::Cluster": "Name", "AWS::ECS::Cluster": "ClusterName"}
 OF_CLUSTERS: Mapping[str, Mapping[str, str]] = {
-    "/aws/containerinsights/": _CONTAINERS,
+    "/aws/containerinsights/": {"AWS::EKS::Cluster": "Name"},
+    "/aws/ecs/containerinsights/": {"AWS::ECS::Cluster": "ClusterName"},
     "/aws/eks/": {"AWS::EKS::Cluster": "Name"},
     "/aws/sagemaker/Clusters/": {"AWS::SageMaker::Cluster": "ClusterName"},
 }
@@ -35,15 +35,19 @@ name.
 """
 
 ENDS: Mapping[str, tuple[str, ...]] = {
-    "/aws/containerinsights/": ("application", "dataplane", "host", "performance"),
+    "/aws/containerinsights/": ("application", "dataplane", "host", "performance", "prometheus"),
+    "/aws/ecs/containerinsights/": ("performance", "prometheus"),
     "/aws/eks/": ("cluster",),
     "/aws/sagemaker/Clusters/": (),
 }
-"""What stands behind the name of a cluster in the names of its groups; nothing here for an id (as of 2026-11-30).
+"""What stands behind the name of a cluster in the names of its groups; nothing here for an id (as of 2026-12-01).
 
 Sources: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-run-jobs-slurm-monitoring.html,
-https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html and
-https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-reference.html
+https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html,
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-setup-logs-FluentBit.html,
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-setup-metrics.html,
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-reference-performance-logs-ECS.html and
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/ContainerInsights-Prometheus-Setup-configure.html
 """
 
 AUDIT = "audit"

@@ -5,7 +5,7 @@ nothing writes to, or that is not there.
 
 Sources: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-run-jobs-slurm-monitoring.html,
 https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html and
-https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-view-metrics.html
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-setup-logs-FluentBit.html
 """
 
 from __future__ import annotations
