@@ -1,6 +1,6 @@
 """The files that HyperPod puts on nodes, as programs find them: the groups of the cluster with their instances.
 
-Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifecycle-best-practices-slurm-base-config.html
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifecycle-best-practices-slurm-slurm-base-config.html
 """
 
 from __future__ import annotations

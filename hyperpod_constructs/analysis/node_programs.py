@@ -2,7 +2,7 @@
 
 Shell and Python are followed, and never executed. A file that is started under a condition is not sure to run.
 
-Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifecycle-best-practices-slurm-base-config.html
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifecycle-best-practices-slurm-slurm-base-config.html
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The lifecycle scripts of the service read it where groups have no `SlurmConfig`.
 
-Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifecycle-best-practices-slurm-base-config.html
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifecycle-best-practices-slurm-slurm-base-config.html
 """
 
 from __future__ import annotations
