@@ -27,7 +27,9 @@ ASKED: Mapping[str, tuple[str, ...]] = {
     "SAML": ("sts:assumerolewithsaml", *_ALWAYS),
     "OIDC": ("sts:assumerolewithwebidentity", *_ALWAYS),
 }
-"""The actions for which principals of a kind ask the trust of a role, in small letters.
+"""The actions for which principals of a kind ask the trust of a role, in small letters (as of 2026-12-01).
 
-Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/access-analyzer-reference-policy-checks.html
+Sources: https://docs.aws.amazon.com/IAM/latest/UserGuide/access-analyzer-reference-policy-checks.html (mismatched action for
+principal), https://docs.aws.amazon.com/service-authorization/latest/reference/list_sts.html and
+https://docs.aws.amazon.com/IAM/latest/UserGuide/id_session-tags.html
 """
