@@ -1,4 +1,4 @@
-"""How machines mount file systems of FSx: the types that fit them, and the begin of what they export (as of 2026-11-30).
+"""How machines mount file systems of FSx: the types that fit them, and the begin of what they export (as of 2026-12-01).
 
 Sources: https://docs.aws.amazon.com/fsx/latest/LustreGuide/mounting-ec2-instance.html,
 https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/attach-linux-client.html,
@@ -16,7 +16,11 @@ MOUNT_TYPES: Mapping[str, tuple[str, ...]] = {
     "ONTAP": ("nfs", "nfs4", "cifs", "smb3"),
     "WINDOWS": ("cifs", "smb3"),
 }
-"""The types of `mount`, by the types of file systems."""
+"""The types of `mount`, by the types of file systems.
+
+Sources: those above for `lustre`, `nfs` and `cifs`, https://man.archlinux.org/man/mount.cifs.8 for `smb3` and
+https://manpages.debian.org/testing/nfs-common/mount.nfs.8.en.html for `nfs4`.
+"""
 ROOT_OF_OPENZFS = "fsx"
 """The folder in which a file system of OpenZFS exports all of its volumes: the root volume is `/fsx`."""
 FOLDERS = frozenset(
