@@ -12,12 +12,18 @@ REQUEST_USD = 0.01
 # Source: https://docs.aws.amazon.com/cost-management/latest/userguide/ce-api-best-practices.html
 MOST_DAYS = 365
 
-# Source: https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_budgets_Budget.html
 FILTERS = (
     *("AZ", "BillingEntity", "CostCategory", "InstanceType", "InvoicingEntity", "LegalEntityName", "LinkedAccount", "Operation"),
     *("PurchaseType", "RecordType", "Region", "Service", "TagKeyValue", "UsageType", "UsageTypeGroup"),
 )
-"""Dimensions by which budgets filter costs (as of 2026-11-27, read, not measured); there may be others."""
+"""Dimensions by which budgets filter costs (as of 2026-12-01, read, not measured); there may be others.
+
+The first source names four of them as filters, the second five more, and the third the others as dimensions, in capitals.
+
+Sources: https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_budgets_Budget.html,
+https://github.com/hashicorp/terraform-provider-aws (website/docs/r/budgets_budget.html.markdown at commit 04690b5) and
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-budgets-budget-expressiondimensionvalues.html
+"""
 
 NO_SERVICES = {
     re.compile(r"(?i)(?:(?:Amazon|AWS) ?)?(?:Sage ?Maker ?)?HyperPod.{0,50}|SageMaker.{0,50}"): "Amazon SageMaker",

@@ -1,6 +1,7 @@
 """Budgets: notifications that differ, with one topic each, thresholds in the right unit, and forecasts that there are.
 
-Sources: https://docs.aws.amazon.com/cost-management/latest/userguide/management-limits.html and
+Sources: https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_budgets_Notification.html,
+https://docs.aws.amazon.com/cost-management/latest/userguide/management-limits.html and
 https://docs.aws.amazon.com/cost-management/latest/userguide/create-cost-budget.html
 """
 
