@@ -1,6 +1,7 @@
 """Buckets that a statement names by halves beside others: the bucket without its objects, or the objects without their bucket.
 
-A statement that lists and reads some buckets lists none of which it names the objects alone.
+A statement that lists and reads some buckets lists none of which it names all objects alone. One that names some objects by a prefix
+may be meant for objects that are read by their names.
 
 Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/using-with-s3-policy-actions.html
 """
@@ -21,10 +22,11 @@ from hyperpod_constructs.facts.iam_actions import Action
 from hyperpod_constructs.facts.policies import Kind
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource
-from hyperpod_constructs.templates.values import Reference, Value
+from hyperpod_constructs.templates.values import Reference, Value, parts_of
 
 _BUCKET = "AWS::S3::Bucket"
-_OF_HALVES = {"s3:GetObject": "any", "s3:ListBucket": None, "s3:PutObject": "any"}
+_LISTING = "s3:ListBucket"
+_OF_HALVES = {"s3:GetObject": "any", _LISTING: None, "s3:PutObject": "any"}
 """Actions that a statement has for each of its buckets, with the key of an object for those of objects."""
 
 
@@ -36,6 +38,7 @@ def half_buckets(one: Written) -> Iterator[str]:
     named = grouped((bucket, pattern) for pattern in statement.resources if (bucket := _bucket(pattern)) is not None)
     for action in (found for found in named_actions(statement) if found.name in _OF_HALVES and len(named) > 1):
         halves = [bucket for bucket, patterns in named.items() if not any(fits(action, pattern) for pattern in patterns)]
+        halves = [one for one in halves if action.name != _LISTING or any(_is_of_all(pattern) for pattern in named[one])]
         for bucket in halves if len(halves) < len(named) else ():
             if _is_lacking(one, action, bucket):
                 yield f"{action.name} works on nothing that the statement names of {bucket.logical_id}"
@@ -45,6 +48,12 @@ def _bucket(pattern: Value) -> Resource | None:
     """The bucket that a pattern names alone."""
     found = [one for one in references(pattern) if one.type == _BUCKET]
     return found[0] if len(found) == 1 else None
+
+
+def _is_of_all(pattern: Value) -> bool:
+    """Whether a pattern is for all objects of a bucket."""
+    last = parts_of(pattern)[-1]
+    return isinstance(last, str) and last == "/*"
 
 
 def _is_lacking(one: Written, action: Action, bucket: Resource) -> bool:

@@ -822,6 +822,8 @@ def of(name: str, key: str = "") -> dict[str, Any]:
         (BOTH, [of("Scripts"), of("Scripts", "/*"), of("Store", "/*")], [allow("s3:List*", of("Store"))], False),
         (BOTH, [of("Scripts"), of("Scripts", "/*"), of("Store"), of("Store", "/*")], [], False),
         (["s3:GetObject"], [of("Scripts", "/*"), of("Store", "/*")], [], False),
+        (BOTH, [of("Scripts"), of("Scripts", "/*"), of("Store", "/runs/*")], [], False),
+        (BOTH, [of("Scripts"), of("Scripts", "/*"), of("Store", "/runs/*"), of("Store", "/*")], [], True),
         (BOTH, [of("Scripts"), of("Scripts", "/*"), "arn:aws:s3:::elsewhere/*"], [], False),
     ],
 )
