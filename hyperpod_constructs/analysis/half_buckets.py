@@ -1,7 +1,7 @@
 """Buckets that a statement names by halves beside others: the bucket without its objects, or the objects without their bucket.
 
-A statement that lists and reads some buckets lists none of which it names all objects alone. One that names some objects by a prefix
-may be meant for objects that are read by their names.
+A statement that lists and reads some buckets lists none of which it names all objects alone. Objects below a prefix may be meant to
+be read by their names.
 
 Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/using-with-s3-policy-actions.html
 """
