@@ -120,3 +120,16 @@ MOST: Mapping[str, float] = {
 Sources: https://docs.nvidia.com/datacenter/dcgm/latest/dcgm-api/dcgm-api-field-ids.html and
 https://prometheus.io/docs/concepts/jobs_instances/ (as of 2026-11-28)
 """
+
+KUBERNETES_LEVELS = frozenset(
+    (
+        *("apiserver", "apiserver_request", "cluster", "cluster_quantile", "cluster_verb_scope", "code", "code_resource"),
+        *("code_verb", "container", "count", "instance", "instance_device", "instance_path", "job", "namespace"),
+        *("namespace_cpu", "namespace_memory", "namespace_workload_pod", "node", "node_namespace_pod"),
+        *("node_namespace_pod_container", "node_quantile", "pod", "verb", "workload"),
+    )
+)
+"""How series begin that the rules of monitoring for Kubernetes record (as of 2026-12-01).
+
+Source: https://github.com/kubernetes-monitoring/kubernetes-mixin/tree/master/rules
+"""

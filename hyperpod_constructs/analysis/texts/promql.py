@@ -20,6 +20,8 @@ _AGGREGATION = re.compile(r"\b([a-zA-Z_]\w{0,100})\s+(?:by|without)\s{0,9}\(")
 _BARE = re.compile(r"\b(by|without|ignoring)\s+([a-zA-Z_]\w{0,100})")
 _SELECTOR = re.compile(r"\s*([a-zA-Z_:][a-zA-Z0-9_:]*)\s*(\{[^{}]*\})?\s*(\[[^\[\]]*\])?\s*\)")
 _NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
+_LABELS = re.compile(r"\{[^{}]*\}|\b(?:by|without|on|ignoring)\s*\([^()]*\)")
+_WINDOW = re.compile(r"\[[^\[\]]*\]")
 _VARIABLE = re.compile(r"\{\{[^{}]*?\$(\w{1,100})")
 _UNIT = re.compile(r"(?<![\w.:$])\d+(?:\.\d+)?(?!(?:ms|[smhdwy]|\d)+\b|[eE][-+]?\d|[xX])[A-Za-z]\w*")
 _OF_LABELS = r"(?:\{[^{}]*\})?"
@@ -28,7 +30,8 @@ _COMPARED = re.compile(
     rf"\s*(?:(?:max|min|avg)\s*{_BY}\(\s*)?(?P<name>[A-Za-z_:]\w*){_OF_LABELS}\s*\)?\s*{_BY}"
     r"(?P<operator>>=|<=|==|>|<)\s*(?P<number>-?\d+(?:\.\d+)?)\s*"
 )
-_LONGEST = 10_000
+LONGEST_EXPRESSION = 10_000
+"""Longer expressions are believed."""
 
 
 def mistakes_in_promql(text: str, recorded: frozenset[str]) -> Iterator[tuple[str, str, bool]]:
@@ -36,7 +39,7 @@ def mistakes_in_promql(text: str, recorded: frozenset[str]) -> Iterator[tuple[st
 
     :param recorded: the names of metrics that rules of the same text record.
     """
-    if HOLE in text or len(text) > _LONGEST:
+    if HOLE in text or len(text) > LONGEST_EXPRESSION:
         return
     plain = _QUOTED.sub('""', text)
     for match in _CALL.finditer(plain):
@@ -62,17 +65,22 @@ def mistakes_in_promql(text: str, recorded: frozenset[str]) -> Iterator[tuple[st
         if name.lower() not in AGGREGATIONS:
             yield f"has the aggregation {name}{meant(name, AGGREGATIONS)}", "an aggregation of PromQL", False
             return
-    bare_names = re.sub(r"\{[^{}]*\}|\b(?:by|without|on|ignoring)\s*\([^()]*\)", "", plain)
+    bare_names = _LABELS.sub("", plain)
     for name in _NAME.findall(bare_names):
         near = typo_of(name, GPU_METRICS if name.startswith("DCGM") else recorded if ":" in name else ()) or _longer(name)
         if near and name not in FUNCTIONS:
             yield f"asks for {name}; the nearest is {near}", near, True
             return
-    unit = _UNIT.search(re.sub(r"\[[^\[\]]*\]", "", bare_names))
+    unit = _UNIT.search(_WINDOW.sub("", bare_names))
     if unit is not None:
         yield f"has the number {unit[0]}", "a number without a unit", False
         return
     yield from _never_met(plain)
+
+
+def names_in(text: str) -> list[str]:
+    """The names in an expression, without those of labels: of metrics, functions and operators."""
+    return _NAME.findall(_WINDOW.sub("", _LABELS.sub("", _QUOTED.sub('""', text))))
 
 
 def _longer(name: str) -> str | None:

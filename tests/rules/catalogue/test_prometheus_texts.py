@@ -217,3 +217,56 @@ def test_a_text_with_holes_is_yaml_where_they_cannot_mend_it(old: str, new: str,
     assert [one.rule for one in findings({"Resources": {"A": definition}}, rules="HP-TXT-008")] == (
         ["HP-TXT-008"] if is_lost else []
     )
+
+
+OTHERS = """
+groups:
+- name: others
+  rules:
+  - {record: "team:gpu_use:avg", expr: avg(DCGM_FI_DEV_GPU_UTIL)}
+  - {record: "cluster:gpu_use:avg", expr: avg(DCGM_FI_DEV_GPU_UTIL)}
+"""
+
+
+def recorded(expression: str, others: str | dict[str, str] = OTHERS, workspace: str = "Workspace") -> list[str]:
+    other = {"Workspace": {"Fn::GetAtt": [workspace, "Arn"]}, "Name": "others", "Data": others}
+    second = {"Type": "AWS::APS::Workspace", "DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
+    changes = {
+        "Groups/Data": RULES.replace(EXPRESSION, expression),
+        "Others": {"Type": "AWS::APS::RuleGroupsNamespace", "Properties": other},
+        **({} if workspace == "Workspace" else {workspace: second}),
+    }
+    return [one.message for one in findings(edited(BASE, changes), rules="HP-TXT")]
+
+
+@pytest.mark.parametrize("name", ["team:gpu_idle:avg", "team:gpu_use:max", "team:nodes", "cluster:gpu_utilization:avg"])
+def test_fails_series_that_no_rule_records(name: str) -> None:
+    says = f"expr of groups/0/rules/1 asks for {name}, which no rule of the workspace records"
+    assert recorded(f"max_over_time({name}[1h:5m]) < 5") == [says]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "team:gpu_use:avg < 5",
+        'sum by (node) (cluster:gpu_use:avg{a="team:x:y"}[1h:5m])',
+        "cluster:namespace:pod_cpu:active:kube_pod_container_resource_requests > 1",
+        "instance:node_cpu:ratio > 1",
+        "others:gpu_use:avg > 1",
+        "team_gpu_idle > 1",
+    ],
+)
+def test_series_that_a_rule_of_another_namespace_records_or_that_may_come_from_elsewhere(expression: str) -> None:
+    assert recorded(expression) == []
+
+
+@pytest.mark.parametrize(
+    ("others", "workspace"),
+    [
+        ({"Fn::ImportValue": "rules"}, "Workspace"),
+        ({"Fn::Sub": OTHERS.replace("cluster:gpu_use:avg", "team:${AWS::StackName}:avg")}, "Workspace"),
+        (OTHERS, "Second"),
+    ],
+)
+def test_series_that_unknown_rules_may_record(others: str | dict[str, str], workspace: str) -> None:
+    assert recorded("team:gpu_idle:avg < 5", others, workspace) == []
