@@ -23,6 +23,22 @@ PROTOCOLS: Mapping[str, tuple[str, str, str]] = {
 Source: https://docs.aws.amazon.com/sns/latest/api/API_Subscribe.html
 """
 
+ENDPOINTS: Mapping[str, tuple[str, ...]] = {
+    "http": ("http://example.com", "http://hooks.example.com/alerts", "http://example.com:8080/a?b=c"),
+    "https": ("https://example.com", "https://hooks.example.com/alerts", "https://example.com:8443/a?b=c"),
+    "email": ("team@example.com", "a.b+c@mail.example.org", "team@example.internal"),
+    "email-json": ("team@example.com", "a.b+c@mail.example.org", "team@example.internal"),
+    "sms": ("+14155550100", "+442071838750", "+919876543210"),
+    "sqs": ("arn:aws:sqs:us-west-2:123456789012:alerts", "arn:aws:sqs:eu-west-1:123456789012:alerts.fifo"),
+    "lambda": ("arn:aws:lambda:us-west-2:123456789012:function:alerts", "arn:aws:lambda:eu-west-1:123456789012:function:a:live"),
+    "firehose": ("arn:aws:firehose:us-west-2:123456789012:deliverystream/alerts",),
+    "application": ("arn:aws:sns:us-west-2:123456789012:endpoint/GCM/alerts/1234",),
+}
+"""Endpoints of each protocol, as they are written: what a parameter for one of them takes.
+
+Source: https://docs.aws.amazon.com/sns/latest/api/API_Subscribe.html
+"""
+
 EVENT_TARGETS = (
     "lambda",
     "sns",

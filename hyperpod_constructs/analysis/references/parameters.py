@@ -208,7 +208,7 @@ def _limit_mistake(parameter: Declared, text: str) -> tuple[str, str] | None:
     if parameter.kind == "String" and ((short is not None and len(text) < short) or (long is not None and len(text) > long)):
         return f" with {len(text)} characters", f"{_range(short, long)} characters"
     pattern = parameter.limit("AllowedPattern")
-    if isinstance(pattern, str) and _fits(pattern, text) is False:
+    if isinstance(pattern, str) and fits_pattern(pattern, text) is False:
         return ", not of its form", f"a text of the form {pattern}"
     return None
 
@@ -225,7 +225,7 @@ def _range(least: float | None, most: float | None) -> str:
     return f"{least:g} or more" if most is None else f"{least:g} to {most:g}"
 
 
-def _fits(pattern: str, text: str) -> bool | None:
+def fits_pattern(pattern: str, text: str) -> bool | None:
     """Whether a text has a form; `None` if the pattern is not one of Python, or may keep the matcher busy."""
     return None if len(text) > _LONGEST_VALUE or not _is_quick(pattern) else compiled(pattern).fullmatch(text) is not None
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from hyperpod_constructs.analysis.alone import is_handed_on, types_of_users
 from hyperpod_constructs.analysis.schema.violation import Path, listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.arns import arn_of, service_of
+from hyperpod_constructs.analysis.texts.endpoint_parameters import of_another_protocol
 from hyperpod_constructs.analysis.texts.event_patterns import message_filter
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known, shown_text, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
@@ -154,12 +155,13 @@ def topic(resource: Resource) -> Slips:
     for index, one in entries(resource.get("Subscription")):
         for slip in _endpoint(mapping(one), resource):
             yield slip.below("Subscription", index)
+        yield from of_another_protocol(resource, "Subscription", index)
 
 
 def subscription(resource: Resource) -> Slips:
     """A subscription: endpoint and protocol go together, and so do queue and topic."""
     owner = resource_of(resource.get("TopicArn"), TOPIC)
-    wrong = list(_endpoint(resource.properties, owner))
+    wrong = [*_endpoint(resource.properties, owner), *of_another_protocol(resource)]
     yield from wrong
     if wrong:
         return
