@@ -281,5 +281,27 @@ ID_STARTS: Mapping[str, str] = {
 Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/resource-ids.html
 """
 
-FILE_SYSTEMS: Mapping[str, str] = {"AWS/EFS": "AWS::EFS::FileSystem", "AWS/FSx": "AWS::FSx::FileSystem"}
-"""The type of the file systems that a namespace counts."""
+KINDS: Mapping[tuple[str, str], str] = {
+    ("AWS/DAX", "ClusterId"): "AWS::DAX::Cluster",
+    ("AWS/DocDB", "DBClusterIdentifier"): "AWS::DocDB::DBCluster",
+    ("AWS/DocDB", "DBInstanceIdentifier"): "AWS::DocDB::DBInstance",
+    ("AWS/EBS", "VolumeId"): "AWS::EC2::Volume",
+    ("AWS/ECS", "ClusterName"): "AWS::ECS::Cluster",
+    ("AWS/EFS", "FileSystemId"): "AWS::EFS::FileSystem",
+    ("AWS/EKS", "ClusterName"): "AWS::EKS::Cluster",
+    ("AWS/FSx", "FileSystemId"): "AWS::FSx::FileSystem",
+    ("AWS/FSx", "VolumeId"): "AWS::FSx::Volume",
+    ("AWS/Neptune", "DBClusterIdentifier"): "AWS::Neptune::DBCluster",
+    ("AWS/Neptune", "DBInstanceIdentifier"): "AWS::Neptune::DBInstance",
+    ("AWS/RDS", "DBClusterIdentifier"): "AWS::RDS::DBCluster",
+    ("AWS/RDS", "DBInstanceIdentifier"): "AWS::RDS::DBInstance",
+    ("ContainerInsights", "ClusterName"): "AWS::EKS::Cluster",
+    ("ECS/ContainerInsights", "ClusterName"): "AWS::ECS::Cluster",
+    (CLUSTERS, CLUSTER_DIMENSION): "AWS::SageMaker::Cluster",
+}
+"""By namespace and dimension: the type that it names, where the dimension names several in others (as of 2026-12-01).
+
+Sources: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-services-cloudwatch-metrics.html,
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-metrics-EKS.html and
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-metrics-ECS.html
+"""

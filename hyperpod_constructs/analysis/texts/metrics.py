@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.schema.violation import Path, listed, nearest, quoted
+from hyperpod_constructs.analysis.texts.dimension_kinds import name_key, of_another_kind
 from hyperpod_constructs.analysis.texts.own_names import nobodys
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
@@ -19,8 +20,8 @@ from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts.metric_names import (
     DIMENSION_VALUES,
     EACH_MINUTE,
-    FILE_SYSTEMS,
     ID_STARTS,
+    KINDS,
     MINUTE,
     OTHER_NAMESPACES,
     PART_NAMES,
@@ -33,7 +34,6 @@ from hyperpod_constructs.facts.metric_names import (
 )
 from hyperpod_constructs.facts.property_schemas import property_schema
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.facts.updates import naming
 from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_int, as_str
 
@@ -191,6 +191,7 @@ def _values(asked: Asked) -> list[Slip]:
                 _no_value(asked, name, known(given))
                 or _no_form(name, spelled(given))
                 or _no_part(asked, name, known(given))
+                or of_another_kind(asked.namespace or "", name, known(given), asked.model)
                 or _no_name(asked, name, known(given))
             )
         if message is not None:
@@ -239,28 +240,22 @@ def _no_name(asked: Asked, name: str, given: str | None) -> tuple[str, str] | No
     """The name of the resource that is meant, where a dimension has its logical id or only the beginning or the end of it."""
     types = DIMENSION_VALUES.get(name, {})
     others = asked.model.resources(*types) if asked.model is not None and given and types else ()
-    named = [(one, known(one.get(key)) if key else None) for one in others for key in (_name_key(one),)]
+    named = [(one, known(one.get(key)) if key else None) for one in others for key in (name_key(one),)]
     same = next((one for one, own in named if own == given), None)
     if not given or same is not None:
         is_other = same is not None and name.endswith("Id") and not types[same.type]
         return (f"the name of {same.logical_id}", "its id") if same is not None and is_other else None
     for one, own in named:
-        if one.logical_id == given and _name_key(one) and (own or one.get(_name_key(one)) is ABSENT):
+        if one.logical_id == given and name_key(one) and (own or one.get(name_key(one)) is ABSENT):
             right = (types[one.type] or ("Ref",))[0]
             return "the logical id of a resource", f"!Ref {given}" if right == "Ref" else f"!GetAtt {given}.{right}"
     names = [own for _, own in named if own]
     near = typo_of(given, names) or next((own for own in names if own.startswith(f"{given}-") or own.endswith(f"-{given}")), None)
     if near is not None:
         return f"and the nearest name is {near}", near
-    if asked.model is None or not nobodys(asked.model, given, (one.get(_name_key(one)) for one in others)):
+    if asked.model is None or not nobodys(asked.model, given, (one.get(name_key(one)) for one in others)):
         return None
     return f"which no {' or '.join(dict.fromkeys(one.type for one in others))} of the templates is called", listed(names)
-
-
-def _name_key(resource: Resource) -> str:
-    """The property with the name of a resource; empty if it has none, or several."""
-    keys = naming(resource.type)
-    return keys[0] if len(keys) == 1 and "/" not in keys[0] else ""
 
 
 def _whole(part: PartName, value: Value, model: Model | None) -> Resource | None:
@@ -272,7 +267,7 @@ def _whole(part: PartName, value: Value, model: Model | None) -> Resource | None
 def _wrong(namespace: str, name: str, given: Reference) -> tuple[str, str] | None:
     """What a reference gives that is not the value of its dimension, and what does; `None` if it may be right."""
     target, kinds = target_of(given), DIMENSION_VALUES.get(name, {})
-    wanted = FILE_SYSTEMS.get(namespace) if name == "FileSystemId" else None
+    wanted = KINDS.get((namespace, name))
     if not kinds or property_schema(target.type) is None or target.type in _OF_OTHERS:
         return None
     if target.type not in kinds or wanted not in (None, target.type):

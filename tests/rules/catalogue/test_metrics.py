@@ -462,3 +462,47 @@ def test_an_alarm_tells_of_a_metric_that_a_widget_shows_too() -> None:
     board = resource("AWS::CloudWatch::Dashboard", DashboardBody=shown)
     (found,) = findings(edited(BASE, {"Many/Namespace": "Teams", "Board": board}), rules="HP-TXT")
     assert found.resource == "Many"
+
+
+CLUSTERS: dict[str, Any] = {
+    "Plane": {"Type": "AWS::EKS::Cluster", "Properties": {"Name": "train-eks"}},
+    "Nodes": {"Type": "AWS::SageMaker::Cluster", "Properties": {"ClusterName": "train-nodes"}},
+    "Tasks": {"Type": "AWS::ECS::Cluster", "Properties": {"ClusterName": "train-tasks"}},
+}
+
+
+def of_clusters(namespace: str, metric: str, value: Any, **more: Any) -> list[str]:
+    asked = alarm(namespace, metric, [{"Name": "ClusterName", "Value": value}])
+    return [one.message for one in findings({"Resources": {**CLUSTERS, "Alarm": asked, **more}}, rules="HP-TXT-011")]
+
+
+@pytest.mark.parametrize(
+    ("namespace", "metric", "value", "says"),
+    [
+        ("ContainerInsights", "cluster_failed_node_count", "train-nodes", "'train-nodes', the name of Nodes"),
+        ("ContainerInsights", "cluster_failed_node_count", "train-tasks", "'train-tasks', the name of Tasks"),
+        ("ECS/ContainerInsights", "TaskCount", "train-eks", "'train-eks', the name of Plane"),
+        ("ContainerInsights", "cluster_failed_node_count", {"Ref": "Tasks"}, "of AWS::ECS::Cluster"),
+        ("ECS/ContainerInsights", "TaskCount", {"Ref": "Plane"}, "of AWS::EKS::Cluster"),
+    ],
+)
+def test_fails_cluster_of_another_kind(namespace: str, metric: str, value: Any, says: str) -> None:
+    (found,) = of_clusters(namespace, metric, value)
+    assert says in found
+
+
+@pytest.mark.parametrize(
+    ("namespace", "metric", "value", "more"),
+    [
+        ("ContainerInsights", "cluster_failed_node_count", "train-eks", {}),
+        ("ContainerInsights", "cluster_failed_node_count", {"Ref": "Plane"}, {}),
+        ("ContainerInsights", "cluster_failed_node_count", "elsewhere", {}),
+        ("ECS/ContainerInsights", "TaskCount", "train-tasks", {}),
+        (
+            *("ContainerInsights", "cluster_failed_node_count", "train-nodes"),
+            {"Other": {"Type": "AWS::EKS::Cluster", "Properties": {"Name": "train-nodes"}}},
+        ),
+    ],
+)
+def test_a_cluster_that_may_be_of_the_kind(namespace: str, metric: str, value: Any, more: dict[str, Any]) -> None:
+    assert of_clusters(namespace, metric, value, **more) == []
