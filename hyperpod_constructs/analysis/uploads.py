@@ -79,7 +79,7 @@ class Upload(NamedTuple):
         return as_str(given[0]) if len(given) == 1 else None
 
     def _written(self) -> Iterator[str]:
-        given = [(key, value) for key, value in self.resource.properties.items() if _is_files(value)]
+        given = [(key, value) for key, value in self.resource.properties.items() if is_files(value)]
         if len(given) == 1 and puts_of(self.resource) and not _writes_unknown(self.resource):
             keys = (as_str(one.parameters.get("key")) for one in puts_of(self.resource))
             yield from (*given[0][1], *(key.rpartition("/")[2] for key in keys if key is not None))
@@ -181,7 +181,7 @@ def key_of(uri: Value) -> str:
     return ""
 
 
-def _is_files(value: Value) -> TypeGuard[Mapping[str, Value]]:
+def is_files(value: Value) -> TypeGuard[Mapping[str, Value]]:
     """Whether a property is texts by the names of files."""
     texts = value.items() if isinstance(value, Mapping) else ()
     return bool(texts) and all(_FILE.fullmatch(name) and isinstance(one, str | Text) for name, one in texts)

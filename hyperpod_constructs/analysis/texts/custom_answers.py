@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from hyperpod_constructs.analysis.code_runs.known_calls import OF_REQUEST
-from hyperpod_constructs.analysis.code_runs.runs import AGAIN, CREATE, DELETE, UPDATE, Run
+from hyperpod_constructs.analysis.code_runs.runs import AGAIN, CREATE, DELETE, UPDATE, Run, Way
 from hyperpod_constructs.analysis.code_runs.things import FRESH, Fresh, Items, Object, Thing
 from hyperpod_constructs.analysis.custom_resources import IS_COMPLETE, made_behind, made_by
 from hyperpod_constructs.analysis.function_answers import answer_of_function
@@ -24,6 +24,7 @@ from hyperpod_constructs.analysis.function_code import runs_of
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.sent_answers import FAILED, MODULE, SEND, status_of
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips
+from hyperpod_constructs.analysis.texts.update_answers import idle_updates
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import Text, parts_of
 
@@ -57,6 +58,7 @@ def mistakes_in_answers(tree: ast.Module, function: Resource, name: str) -> Slip
         yield from _turned(handler, runs)
         yield from _repeated([one for one in known if one.request == AGAIN])
         yield from _silent(handler, direct)
+        yield from (_slip(line, says, "the same calls with each update") for line, says in idle_updates(runs))
         yield from (slip for run in direct for slip in _refused(run))
         yield from _new_id(handler, direct) if _OLD not in ast.unparse(tree) else ()
     yield from _completion(function)
@@ -102,6 +104,15 @@ def _silent(handler: ast.FunctionDef, runs: Sequence[Run]) -> Iterator[Slip]:
     caught = [way.caught[-1] for way in ways if way.caught and not (way.sent or way.hands_on or way.raises)]
     for line in caught[:1]:
         yield _slip(line, "catches a failure, and does not answer it: CloudFormation waits in vain", "an answer with FAILED")
+    raised = [way.caught[-1] for one in runs if one.is_whole for way in one.ways if _is_raised_again(way)]
+    for line in raised[: not caught]:
+        says = "catches a failure and raises it again, and nothing answers it: CloudFormation waits in vain"
+        yield _slip(line, says, "an answer with FAILED")
+
+
+def _is_raised_again(way: Way) -> bool:
+    """Whether a failure that the code catches ends a way without an answer."""
+    return way.raises and bool(way.caught) and not (way.sent or way.hands_on or way.failures)
 
 
 def _failing(runs: Sequence[Run]) -> Iterator[Slip]:
