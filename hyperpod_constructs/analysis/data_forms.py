@@ -24,12 +24,14 @@ class Data:
     :param is_open: an object may have other members too.
     :param items: the form of the items of a list, alone in its own list; empty for what is no list.
     :param words: all that a text may be; empty for what is no text of some words.
+    :param some: some of what a text may be, which may be another one too.
     """
 
     members: Mapping[str, Data | None] = field(default_factory=dict)
     is_open: bool = False
     items: tuple[Data | None, ...] = ()
     words: tuple[str, ...] = ()
+    some: tuple[str, ...] = ()
 
 
 Known: TypeAlias = Data | None
@@ -108,7 +110,8 @@ def either(one: Known, other: Known) -> Known:
         for name, found in {**one.members, **other.members}.items()
     }
     items = (either(one.items[0], other.items[0]),) if one.items else ()
-    return Data(members, one.is_open or other.is_open, items, tuple(dict.fromkeys((*one.words, *other.words))))
+    words, some = (tuple(dict.fromkeys(found)) for found in ((*one.words, *other.words), (*one.some, *other.some)))
+    return Data(members, one.is_open or other.is_open, items, words, some)
 
 
 def of_value(value: Value, depth: int = 0) -> Known:

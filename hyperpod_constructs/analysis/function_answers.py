@@ -46,7 +46,7 @@ def _handler(function: Resource) -> ast.FunctionDef | None:
 
 def _answer(function: Resource) -> Known:
     found = _handler(function)
-    answers = [_form(one.value) for one in _returns(found.body) if one.value is not None] if found is not None else []
+    answers = [_form(one.value, found) for one in _returns(found.body) if one.value is not None] if found is not None else []
     return reduce(either, answers) if answers else None
 
 
@@ -63,11 +63,24 @@ def _returns(body: list[ast.stmt]) -> Iterator[ast.Return]:
             yield from (child for child in ast.walk(one) if isinstance(child, ast.Return) and id(child) not in hidden)
 
 
-def _form(node: ast.expr | None) -> Known:
+def _form(node: ast.expr | None, handler: ast.FunctionDef) -> Known:
+    """The form of what a handler answers.
+
+    :param node: how it is written.
+    """
     import ast
 
     if not isinstance(node, ast.Dict):
         return Data(items=(None,)) if isinstance(node, ast.List | ast.ListComp) else None
     names = [key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None for key in node.keys]
-    members = {name: _form(value) for name, value in zip(names, node.values, strict=True) if name is not None}
+    found = [(name, value) for name, value in zip(names, node.values, strict=True) if name is not None]
+    members = {name: _form(value, handler) or _text(value, handler) for name, value in found}
     return Data(members, is_open=None in names)
+
+
+def _text(node: ast.expr, handler: ast.FunctionDef) -> Known:
+    """A text by some of what it may be."""
+    from hyperpod_constructs.analysis.answered_texts import texts_of  # few templates have code
+
+    some = texts_of(node, handler)
+    return Data(is_open=True, some=some) if some else None

@@ -10,7 +10,7 @@ https://docs.aws.amazon.com/step-functions/latest/dg/supported-services-awssdk.h
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import TypeAlias
@@ -34,6 +34,7 @@ from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.state_machines import definition, definition_key
 from hyperpod_constructs.analysis.texts.inputs import input_of
 from hyperpod_constructs.analysis.texts.integrations import integration_of
+from hyperpod_constructs.analysis.texts.left_out import left_out
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.sdk_shapes import answer_of
@@ -97,7 +98,8 @@ class _Flow:
         for name in () if self._waiting else self._inputs:
             state, ways = self._states[name], self._ways(name)
             language = _language(state, self._language)
-            found = [(source, list(_reads(name, state, data, language))) for source, data in ways]
+            others = [one for key, one in self._states.items() if key != name]
+            found = [(source, list(_reads(name, state, data, language, others))) for source, data in ways]
             every = all(slips for _, slips in found)
             for source, slips in found:
                 yield from (one if every else _on_a_way(one, source) for one in slips)
@@ -232,8 +234,10 @@ def _result(state: Mapping[str, Value]) -> Known:
     return None if answer is None else Data(members)
 
 
-def _reads(name: str, state: Mapping[str, Value], data: Known, language: str) -> Iterator[Slip]:
-    """The paths of a state at which nothing is."""
+def _reads(
+    name: str, state: Mapping[str, Value], data: Known, language: str, others: Sequence[Mapping[str, Value]]
+) -> Iterator[Slip]:
+    """The paths of a state at which nothing is, and the values that it leaves out."""
     if language == JSONATA:
         yield from _evaluated(name, state, data)
         return
@@ -247,6 +251,7 @@ def _reads(name: str, state: Mapping[str, Value], data: Known, language: str) ->
     if "IsPresent" not in str(choices):
         for _, choice in entries(choices):
             yield from _compared(name, mapping(choice), effective, 0)
+        yield from left_out(name, state, effective, others)
 
 
 def _evaluated(name: str, state: Mapping[str, Value], data: Known) -> Iterator[Slip]:
