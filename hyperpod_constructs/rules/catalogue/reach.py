@@ -18,11 +18,11 @@ from hyperpod_constructs.analysis.joined_networks import OneWay, one_way
 from hyperpod_constructs.analysis.listeners import Lonely, Mute, lonely_listeners, mute_balancers
 from hyperpod_constructs.analysis.naming import Naming
 from hyperpod_constructs.analysis.near_misses import borrows, groups_of_others, idle_groups
-from hyperpod_constructs.analysis.networks import NAT, SUBNET, VPC
+from hyperpod_constructs.analysis.networks import NAT, SUBNET, VPC, network_facts
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, security_groups_of
 from hyperpod_constructs.analysis.reachability import Connection, connections
 from hyperpod_constructs.analysis.vpcs import Stray, name_of, strays
-from hyperpod_constructs.analysis.ways import Hop, Way, has_gateway
+from hyperpod_constructs.analysis.ways import TABLE, Hop, Way, has_gateway
 from hyperpod_constructs.facts.slurm_ports import PROGRAMS
 from hyperpod_constructs.rules.finding import Hit, Level, hit
 from hyperpod_constructs.rules.rule import error, rule, warning
@@ -45,9 +45,22 @@ def _stops(model: Model) -> dict[Resource, list[Connection]]:
 
     Between nodes the groups of both are in doubt: what has one of its own comes first.
     """
-    return model.cached(
-        _stops, lambda: grouped((_end(one).cause, one) for one in sorted(_ended(model), key=_is_of_slurm) if not _is_efa(one))
-    )
+    return model.cached(_stops, lambda: _by_cause(sorted(_ended(model), key=_is_of_slurm)))
+
+
+def _by_cause(ended: Sequence[Connection]) -> dict[Resource, list[Connection]]:
+    """The connections by the causes for which they end.
+
+    A VPC lacks an endpoint for subnets without a way out. Where others have one, and the internet is missed too, the route table of
+    these subnets is the cause of both.
+    """
+    found = grouped((_end(one).cause, one) for one in ended if not _is_efa(one))
+    for vpc in [one for one in found if one.type == VPC and network_facts(one.template.model).leads_out(one)]:
+        subnets = {_end(one).resource for one in found[vpc]}
+        tables = [one for one in found if one.type == TABLE and subnets <= {_end(way).resource for way in found[one]}]
+        if len(tables) == 1:
+            found[tables[0]] += found.pop(vpc)
+    return found
 
 
 def _ended(model: Model) -> Iterator[Connection]:

@@ -119,3 +119,32 @@ def test_an_endpoint_is_on_the_tables_of_those_who_call(changes: Template, place
 def test_an_endpoint_may_be_for_a_subnet_that_others_have() -> None:
     template: Any = edited(slurm(), {"S3Endpoint/RouteTableIds": [{"Ref": public_table()}]})
     assert reached({}, {**template, "Outputs": {"Subnet": {"Value": {"Ref": "PublicSubnet"}}}}) == []
+
+
+def endpoint(service: str) -> Template:
+    given = {**WITH_ENDPOINTS["Resources"]["Endpoint0"]["Properties"]}
+    return {
+        "Type": "AWS::EC2::VPCEndpoint",
+        "Properties": {**given, "ServiceName": {"Fn::Sub": f"com.amazonaws.${{AWS::Region}}.{service}"}},
+    }
+
+
+BESIDE_ANOTHER_WAY: dict[str, Any] = {
+    "Kms": endpoint("kms"),
+    "Efs": endpoint("elasticfilesystem"),
+    "Endpoint1": REMOVED,
+    "OtherAddress": {"Type": "AWS::EC2::EIP", "DependsOn": "Attachment", "Properties": {"Domain": "vpc"}},
+    "OtherNat": {
+        "Type": "AWS::EC2::NatGateway",
+        "Properties": {"SubnetId": {"Ref": "PublicSubnet"}, "AllocationId": {"Fn::GetAtt": ["OtherAddress", "AllocationId"]}},
+    },
+    "OtherRoute/NatGatewayId": {"Ref": "OtherNat"},
+}
+
+
+@pytest.mark.parametrize("changes", [{}, {ROUTE: REMOVED}, {f"{ROUTE}/DestinationCidrBlock": "10.0.0.0/8"}])
+def test_services_and_the_internet_end_at_one_table(changes: Template) -> None:
+    """The VPC has many endpoints, and none of Systems Manager; the nodes of the other subnet have a way out."""
+    found = findings(in_two_subnets(**BESIDE_ANOTHER_WAY, **changes), rules="HP-REACH")
+    assert [one.resource for one in found] == ["NodeSubnet"] * bool(changes)
+    assert all("cannot reach the internet" in one.message and "ssm" in one.message for one in found)
