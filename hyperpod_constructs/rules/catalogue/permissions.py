@@ -111,7 +111,7 @@ def _pattern(one: Refused) -> str:
     why="AWS refuses the call: the creation of the cluster fails, or its nodes cannot fetch what they need",
     allowed="the actions that the guide lists for scripts, interfaces, passwords and keys, on the resources that the cluster names",
     aliases=("HP-IAM-010", "HP-IAM-011", "HP-IAM-012", "HP-IAM-013", "HP-IAM-014"),
-    silences=(*_OF_STATEMENTS, "HP-POL-008"),
+    silences=(*_OF_STATEMENTS, "HP-POL-008", "HP-REACH-006"),
 )
 def nodes_come_up(model: Model) -> Iterator[Hit]:
     return _hits(model, fatal=True)

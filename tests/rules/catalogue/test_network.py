@@ -370,3 +370,26 @@ def test_an_endpoint_of_the_service_beside_the_wanted_one_is_the_mistake(endpoin
     }
     found = [one.resource for one in findings(template, rules="HP-REACH") if "aps-workspaces" in one.message]
     assert [one.rstrip("0123456789") for one in found] == ([] if place is None else [place])
+
+
+def test_a_policy_of_an_endpoint_that_stops_nodes_too_is_said_once() -> None:
+    """It lets nobody list a bucket: neither the nodes nor a build that copies its tools from one."""
+    statement = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "*"}
+    copies = "version: 0.2\nphases: {build: {commands: [aws s3 cp --recursive s3://tools/a /tmp/tools]}}\n"
+    build = {
+        "ServiceRole": "arn:aws:iam::123456789012:role/build",
+        "Artifacts": {"Type": "NO_ARTIFACTS"},
+        "Environment": {
+            "Type": "LINUX_CONTAINER",
+            "ComputeType": "BUILD_GENERAL1_SMALL",
+            "Image": "aws/codebuild/amazonlinux-x86_64-standard:5.0",
+        },
+        "Source": {"Type": "NO_SOURCE", "BuildSpec": copies},
+        "VpcConfig": {"VpcId": {"Ref": "Vpc"}, "Subnets": [{"Ref": "NodeSubnet"}], "SecurityGroupIds": [{"Ref": "NodeGroup"}]},
+    }
+    changes = {
+        "S3Endpoint/PolicyDocument": {"Version": "2012-10-17", "Statement": [statement]},
+        "Build": {"Type": "AWS::CodeBuild::Project", "Properties": build},
+    }
+    found = [one for one in findings(edited(APPLYING, changes)) if one.resource == "S3Endpoint"]
+    assert [one.rule for one in found] == ["HP-PERM-001"]
