@@ -177,6 +177,13 @@ class Cluster:
         """Whether Kubernetes schedules its jobs."""
         return None if self.orchestration is None else self.orchestration is Orchestration.EKS
 
+    @cached_property
+    def is_made_for_eks(self) -> bool:
+        """Whether the groups of a Slurm cluster have settings of Kubernetes, and surely none of Slurm: its scheduler is wrong."""
+        slurm = [given(group.get("SlurmConfig")) for group in self.plain_groups]
+        kubernetes = any(given(group.get("KubernetesConfig")) for group in self.plain_groups)
+        return self.on_eks is False and self.knows_groups and not any(one is not False for one in slurm) and kubernetes
+
     @property
     def eks_arn(self) -> Value:
         """The ARN of the EKS cluster that its nodes join."""

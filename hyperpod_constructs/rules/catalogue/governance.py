@@ -51,7 +51,8 @@ _quota_warning, _governed_warning = partial(warning, on=quotas), partial(warning
     silences=("HP-GOV-004",),
 )
 def policies_are_for_eks(policy: Resource, cluster: Cluster) -> str | None:
-    on_slurm = cluster.on_eks is False
+    """For a cluster whose groups are made for EKS, its orchestrator is the mistake."""
+    on_slurm = cluster.on_eks is False and not cluster.is_made_for_eks
     return f"{policy.logical_id} is for {cluster.resource.logical_id}, which Slurm schedules" if on_slurm else None
 
 

@@ -79,7 +79,7 @@ def _knows_node_types(cluster: Cluster) -> bool:
     silences=("HP-SLM-004",),
 )
 def a_controller_exists(cluster: Cluster) -> Mistake | None:
-    if _knows_node_types(cluster) and not _of_type(cluster, "Controller"):
+    if _knows_node_types(cluster) and not _of_type(cluster, "Controller") and not cluster.is_made_for_eks:
         return cluster_facts.no_controller([group.label for group in cluster.plain_groups])
     return None
 
@@ -209,7 +209,7 @@ def slurm_groups_have_no_settings_of_eks(group: Group) -> Iterator[Hit]:
     source=software_updates.UPDATE_GUIDE,
 )
 def slurm_updates_all_nodes_at_a_time(group: Group) -> Iterator[Hit]:
-    for member in ("ScheduledUpdateConfig", "AutoPatchConfig"):
+    for member in ("ScheduledUpdateConfig", "AutoPatchConfig") if not group.cluster.is_made_for_eks else ():
         if given(group.get(member, "DeploymentConfig")):
             yield hit(group, software_updates.BATCHES_ON_SLURM, member, "DeploymentConfig")
 

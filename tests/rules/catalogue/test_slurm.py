@@ -138,3 +138,22 @@ def test_a_cluster_of_this_library_without_a_controller(group: InstanceGroup, ru
     found = findings(synthesize(stack), rules="HP-SLM")
     assert [finding.rule for finding in found] == rules
     assert all("no Controller group (groups: 'controller')" in finding.message for finding in found)
+
+
+def test_a_cluster_made_for_kubernetes_has_one_wrong_orchestrator() -> None:
+    """Its groups have labels of Kubernetes, and none is configured for Slurm: what follows from that is not said again."""
+    group = "Cluster/InstanceGroups/0"
+    batches = {"ScheduleExpression": "cron(0 3 ? * SUN *)", "DeploymentConfig": {"WaitIntervalInSeconds": 60}}
+    policy = {"Name": "p", "ClusterArn": {"Fn::GetAtt": ["Cluster", "ClusterArn"]}, "SchedulerConfig": {"FairShare": "Enabled"}}
+    for_kubernetes = {
+        f"{group}/KubernetesConfig": {"Labels": {"team": "a"}},
+        f"{group}/ScheduledUpdateConfig": batches,
+        "Policy": {"Type": "AWS::SageMaker::ClusterSchedulerConfig", "Properties": policy},
+        "Cluster/Orchestrator": {"Slurm": {}},
+    }
+    rules = ("HP-SLM-001", "HP-SLM-008", "HP-SLM-009", "HP-GOV-001")
+    found = [one.rule for one in findings(edited(eks(), for_kubernetes)) if one.rule in rules]
+    assert found == ["HP-SLM-008"]
+    del for_kubernetes[f"{group}/KubernetesConfig"]
+    found = [one.rule for one in findings(edited(eks(), for_kubernetes))]
+    assert set(rules) - {"HP-SLM-008"} <= set(found)
