@@ -19,6 +19,8 @@ from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Text, Value, as_items, as_str, at, frozen, shown
 
 PROJECT, _RULE = "AWS::CodeBuild::Project", "AWS::Events::Rule"
+SPECIFICATION = ("Source", "BuildSpec")
+"""The place of the specification in a build."""
 _URL = re.compile(r"https?://([a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,})(?=[/:]|$)")
 _ELSEWHERE = ("amazonaws.com", "amazonaws.com.cn", ".aws", ".corp", ".internal", ".lan", ".local", ".localhost")
 """Ends of names that may be of hosts in a VPC."""

@@ -1,4 +1,4 @@
-"""Objects of Kubernetes in manifests for the clusters of the templates: the CDK's, and those in custom resources of users.
+"""Objects of Kubernetes in manifests for the clusters of the templates: the CDK's, those in custom resources, and in builds.
 
 >>> [(one.kind, one.name) for one in kubernetes_objects(model)]
 [('NodePool', 'gpu')]
@@ -10,6 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hyperpod_constructs.analysis.applied_manifests import applied_in, applies_known_objects
+from hyperpod_constructs.analysis.build_commands import SPECIFICATION
+from hyperpod_constructs.analysis.cluster_builds import cluster_builds
 from hyperpod_constructs.analysis.embedded import documents_in, has_hole, parsed
 from hyperpod_constructs.analysis.kubernetes import CHART, MANIFEST, EksCluster, eks_clusters, installs, is_foreign
 from hyperpod_constructs.templates.model import Model, Resource
@@ -23,12 +26,10 @@ class KubernetesObject:
     resource: Resource
     eks: EksCluster
     raw: Mapping[str, Any]
-    key: str = "Manifest"
-
-    @property
-    def path(self) -> tuple[str | int, ...]:
-        """The place of the manifest in the resource."""
-        return (self.key,)
+    path: tuple[str | int, ...] = ("Manifest",)
+    """The place of the manifest in the resource."""
+    space: str | None = None
+    """The namespace that the command which applies it names."""
 
     @property
     def kind(self) -> str | None:
@@ -94,7 +95,11 @@ def _all(model: Model) -> Iterator[KubernetesObject]:
     for custom in _customs(model):
         eks_found = _cluster_of(custom)
         for key, value in custom.properties.items() if eks_found is not None else ():
-            yield from (KubernetesObject(custom, eks_found, one, key) for one in _objects_in(value) if eks_found is not None)
+            yield from (KubernetesObject(custom, eks_found, one, (key,)) for one in objects_in(value) if eks_found is not None)
+    for build in cluster_builds(model):
+        for text in applied_in(build.build):
+            found_ = objects_in(text.value) if text.value is not None else ()
+            yield from (KubernetesObject(build.project, build.eks, one, SPECIFICATION, text.namespace) for one in found_)
 
 
 def _customs(model: Model) -> Iterator[Resource]:
@@ -109,7 +114,7 @@ def _cluster_of(custom: Resource) -> EksCluster | None:
     return named[0] if len(named) == 1 else made[0] if len(made) == 1 and custom.get("ClusterName") is ABSENT else None
 
 
-def _objects_in(value: Value) -> Iterator[Mapping[str, Any]]:
+def objects_in(value: Value) -> Iterator[Mapping[str, Any]]:
     """The objects in a property: documents, lists of them, and lists in an object."""
     for found in documents_in(value) if _may_have_objects(value) else ():
         listed = found.get("items") if isinstance(found, Mapping) and found.get("kind") == "List" else found
@@ -117,7 +122,7 @@ def _objects_in(value: Value) -> Iterator[Mapping[str, Any]]:
             if isinstance(one, Mapping) and isinstance(one.get("kind"), str) and isinstance(one.get("apiVersion"), str):
                 yield one
             elif isinstance(one, str):
-                yield from _objects_in(one)
+                yield from objects_in(one)
 
 
 def _may_have_objects(value: Value) -> bool:
@@ -136,8 +141,9 @@ def brings_known_objects(eks: EksCluster) -> bool:
     model = eks.resource.template.model
     manifests_known = all(parsed(one.get("Manifest")) is not None for one in eks.manifests)
     charts_known = all(installs(one, "hyperpod") for one in eks.charts)
+    builds_known = all(one.eks != eks or applies_known_objects(one.build) for one in cluster_builds(model))
     carriers = {one.resource for one in objects_of(eks)} | set(eks.hyperpod_charts)
-    return model.complete and manifests_known and charts_known and all(one in carriers for one in _customs(model))
+    return model.complete and manifests_known and charts_known and builds_known and all(one in carriers for one in _customs(model))
 
 
 def named_objects(eks: EksCluster, kind: str) -> frozenset[tuple[str | None, str | None]] | None:

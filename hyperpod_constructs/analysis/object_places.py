@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.embedded import has_hole
-from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters
+from hyperpod_constructs.analysis.kubernetes import eks_clusters
 from hyperpod_constructs.analysis.manifests import KubernetesObject, brings_known_objects, objects_of
+from hyperpod_constructs.analysis.own_nodes import has_own_nodes
 from hyperpod_constructs.analysis.pod_places import OTHERS, Place, Unplaced, is_of_kubernetes, keeps_out, places_of
+from hyperpod_constructs.analysis.pod_wishes import tolerations_of, wanted_labels
 from hyperpod_constructs.facts.instance_types import InstanceType
+from hyperpod_constructs.facts.job_workers import workers_of
 from hyperpod_constructs.facts.kubernetes_nodes import ACCELERATORS, EFA, GROUP, INSTANCE_TYPE, quantity, resources
 from hyperpod_constructs.facts.kubernetes_objects import pods_anywhere
 from hyperpod_constructs.templates.model import Model
-from hyperpod_constructs.templates.values import ABSENT, Text, Unknown, as_items, as_str, frozen
+from hyperpod_constructs.templates.values import ABSENT, Text, Unknown, Value, as_items, as_str, at
 
 _OF_NODES = ("NodePool", "NodeClaim", "EC2NodeClass")
 _BY_HAND = "kubernetes.io/hostname"
@@ -24,36 +27,90 @@ def unplaced_objects(model: Model) -> Iterator[Unplaced]:
     """The objects whose pods surely find no node, where no other nodes can be."""
     for eks in eks_clusters(model):
         objects = objects_of(eks)
-        if not objects or model.resources(*OTHERS) or eks.is_automatic or not brings_known_objects(eks):
+        if not objects or model.resources(*OTHERS) or eks.is_automatic or any(one.kind in _OF_NODES for one in objects):
             continue
-        places = list(places_of(eks))
+        places, is_whole = list(places_of(eks)), brings_known_objects(eks)
         known = places and all(one.labels is not None for one in places)
-        if known and not any(one.kind in _OF_NODES for one in objects):
-            yield from (found for one in objects for found in _unplaced(one, eks, places))
+        if known and (is_whole or has_own_nodes(eks, places)):
+            own = None if is_whole else frozenset(str(key) for place in places for key in place.labels or {})
+            yield from (found for one in objects for found in _unplaced(one, places, own))
 
 
-def _unplaced(one: KubernetesObject, eks: EksCluster, places: list[Place]) -> Iterator[Unplaced]:
+def _unplaced(one: KubernetesObject, places: list[Place], own: frozenset[str] | None) -> Iterator[Unplaced]:
+    """What keeps the pods of an object from all nodes.
+
+    :param own: the labels that the templates surely give; `None` if nobody else gives any.
+    """
     for _, pods in pods_anywhere(one.raw):
-        message = _lack(pods, places)
+        message = _lack(pods, places, own)
         if message is not None:
             yield Unplaced(one.resource, one.path, f"{one.label}: {message}")
             return
+    message = _too_many(one, places)
+    if message is not None:
+        yield Unplaced(one.resource, one.path, f"{one.label}: {message}")
 
 
-def _lack(pods: Mapping[str, Any], places: list[Place]) -> str | None:
+def _lack(pods: Mapping[str, Any], places: list[Place], own: frozenset[str] | None) -> str | None:
     """What keeps pods from each group of nodes, in words."""
-    selector = pods.get("nodeSelector") or {}
-    if not isinstance(selector, Mapping) or any(map(has_hole, selector.values())) or _BY_HAND in selector:
+    wanted = wanted_labels(pods)
+    if wanted is None or _BY_HAND in wanted:
         return None
-    for key, value in selector.items():
-        fits = [_has(place, str(key), value) for place in places]
-        if not any(fit is not False for fit in fits):
-            return f"no group of nodes has the label {key}={value}, which its pods select"
-    fitting = [place for place in places if all(_has(place, str(key), value) is not False for key, value in selector.items())]
-    tolerations = as_items(frozen(pods.get("tolerations") or []))
-    if fitting and all(keeps_out(place.taints, tolerations) for place in fitting):
+    for key, values in wanted.items():
+        is_managed = own is None or key in own or key in (GROUP, INSTANCE_TYPE)
+        if is_managed and not any(_has_one(place, key, values) for place in places):
+            return f"no group of nodes has the label {key}={' or '.join(values)}, which its pods select"
+    fitting = _fitting(wanted, places)
+    if fitting and all(keeps_out(_taints(place, pods), tolerations_of(pods)) for place in fitting):
         return f"its pods do not tolerate the taints of {enumerated(_named(fitting))}"
     return _too_much(pods, fitting)
+
+
+def _fitting(wanted: Mapping[str, Sequence[str]], places: list[Place]) -> list[Place]:
+    """The groups whose nodes may have the labels that pods want."""
+    return [place for place in places if all(_has_one(place, key, values) for key, values in wanted.items())]
+
+
+def _has_one(place: Place, key: str, values: Sequence[str]) -> bool:
+    """Whether the nodes of a group may have a label with one of some values."""
+    return any(_has(place, key, value) is not False for value in values)
+
+
+def _taints(place: Place, pods: Mapping[str, Any]) -> tuple[Value, ...] | None:
+    """The taints of a group that count for pods.
+
+    With `ExtendedResourceToleration`, pods tolerate the taint of a device for which they ask; a group with deep health checks takes
+    no taints.
+    """
+    checked = place.group is not None and place.group.get("OnStartDeepHealthChecks") is not ABSENT
+    devices = {name for name in _asked(pods) if "/" in name}
+    return () if checked else tuple(one for one in place.taints or () if as_str(at(one, "Key")) not in devices)
+
+
+def _too_many(one: KubernetesObject, places: list[Place]) -> str | None:
+    """A device of which the pods of a job, which start together, ask for more than all nodes have on which they may be."""
+    total, most = dict[str, float](), dict[str, float]()
+    for pods, count in workers_of(one.raw, has_hole):
+        wanted = wanted_labels(pods)
+        fitting = [] if wanted is None else _fitting(wanted, places)
+        for name, amount in _asked(pods).items():
+            has = [_in_group(place, name) for place in fitting]
+            if count is None or not fitting or None in has or name not in (*ACCELERATORS.values(), EFA):
+                continue
+            total[name] = total.get(name, 0) + count * amount
+            most[name] = max(most.get(name, 0), sum(number for number in has if number is not None))
+    lacking = next((name for name, amount in total.items() if amount > most[name]), None)
+    if lacking is None:
+        return None
+    return f"its pods ask for {total[lacking]:g} of {lacking} together, and their nodes have {most[lacking]:g}"
+
+
+def _in_group(place: Place, name: str) -> float | None:
+    """What all nodes of a group have of a device, if that is known."""
+    kinds, count = (None, None) if place.group is None else (place.group.types, place.group.count)
+    amounts = [None if count is None else _amount(kind, name) for kind in kinds or (None,) if kind is not None]
+    known = [one for one in amounts if one is not None]
+    return None if count is None or not known or len(known) < len(amounts) else count * max(known)
 
 
 def _has(place: Place, key: str, value: object) -> bool | None:

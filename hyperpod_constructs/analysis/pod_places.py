@@ -10,12 +10,12 @@ from hyperpod_constructs.analysis.addons import Addon, addons
 from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.kubernetes import MANIFEST, EksCluster, joined
 from hyperpod_constructs.facts.addons import COREDNS, COREDNS_TOLERATES
+from hyperpod_constructs.facts.kubernetes_nodes import GIVEN_LABELS
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at, frozen, is_known
 
 OTHERS = ("AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::Instance", "AWS::EKS::FargateProfile")
 """What may bring other nodes, beside manifests."""
-_OF_KUBERNETES = ("kubernetes.io", "k8s.io", "amazonaws.com", "eks.amazonaws.com", "nvidia.com")
 _BY_DEFAULT: tuple[Value, ...] = tuple({"key": key, "operator": "Exists"} for key in COREDNS_TOLERATES)
 
 
@@ -78,7 +78,7 @@ def _empty(places: Sequence[Place], tolerations: tuple[Value, ...] | None) -> li
 
 def is_of_kubernetes(label: str) -> bool:
     """Whether Kubernetes, a cloud or a device gives nodes a label, and not the template."""
-    return label.partition("/")[0].endswith(_OF_KUBERNETES)
+    return label.partition("/")[0].endswith(GIVEN_LABELS)
 
 
 def places_of(eks: EksCluster) -> Iterator[Place]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.placed_files import COPYING, placed_by
@@ -68,6 +68,16 @@ def texts_written(run: Run, depth: int = 0) -> Iterator[WrittenText]:
         inner = inner_run(command, run) if command.name in SHELLS and next(shells, None) is not None else None
         found = texts_written(inner, depth + 1) if inner is not None else ()
         yield from (text._replace(line=command.line, numbers=(number, *text.numbers)) for text in found)
+
+
+def texts_read(run: Run, programs: Container[str]) -> Iterator[tuple[Command, WrittenText | None]]:
+    """The commands of some programs, each with the text that it gets as its input; none where that is not known."""
+    piped: WrittenText | None = None
+    for command in run.called:
+        read = command.name in programs
+        if read:
+            yield command, _taken(command, piped, run)
+        piped = _said(command, piped, run) if command.piped and not read else None
 
 
 def whole_files(texts: Iterable[WrittenText]) -> list[WrittenText]:

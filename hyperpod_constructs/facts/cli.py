@@ -73,6 +73,29 @@ INSTALLING, CHANGING = (
 Sources: https://helm.sh/docs/helm/helm_upgrade/ and https://kubernetes.io/docs/reference/kubectl/
 """
 
+KUBECTL_VALUES = frozenset(
+    {
+        *("--as", "--as-group", "--as-uid", "--cache-dir", "--certificate-authority", "--client-certificate", "--client-key"),
+        *("--cluster", "--context", "--kubeconfig", "--log-flush-frequency", "--namespace", "--password", "--profile"),
+        *("--profile-output", "--request-timeout", "--server", "--tls-server-name", "--token", "--user", "--username", "-n", "-s"),
+        *("--v", "--vmodule", "-v"),
+    }
+)
+"""The options of all commands of kubectl that have a value behind a space.
+
+Source: https://kubernetes.io/docs/reference/kubectl/kubectl/ (as of 2026-12-01)
+"""
+
+MAKING_OBJECTS = ("autoscale", "edit", "expose", "kustomize", "label", "patch", "run", "set")
+MAKING_PROGRAMS = (
+    *("ansible-playbook", "argocd", "cdk", "cdk8s", "curl", "eksctl", "flux", "helm", "helmfile", "hyp", "hyperpod", "istioctl"),
+    *("kustomize", "linkerd", "operator-sdk", "pulumi", "python", "python3", "skaffold", "terraform", "tofu"),
+)
+"""Commands of kubectl, and programs, that make or change objects which no manifest of the shell has.
+
+Source: https://kubernetes.io/docs/reference/kubectl/ (as of 2026-12-01)
+"""
+
 HELM_FLAGS = frozenset(
     {
         *("atomic", "create-namespace", "debug", "dependency-update", "devel", "force", "generate-name", "g", "i", "install"),

@@ -39,6 +39,21 @@ ARCHITECTURE, SYSTEM = "kubernetes.io/arch", "kubernetes.io/os"
 Source: https://kubernetes.io/docs/reference/labels-annotations-taints/
 """
 
+GIVEN_LABELS = (
+    *("amazonaws.com", "amd.com", "eksctl.io", "intel.com", "k8s.aws", "k8s.io", "karpenter.sh"),
+    *("kubernetes.io", "nvidia.com"),
+)
+"""The ends of domains whose labels nodes get from others than templates: Kubernetes, AWS, HyperPod, Karpenter, and programs that
+look for devices.
+
+Sources: https://kubernetes.io/docs/reference/labels-annotations-taints/,
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-labels.html,
+https://docs.aws.amazon.com/eks/latest/userguide/ml-workload-topology.html,
+https://karpenter.sh/docs/concepts/scheduling/, https://kubernetes-sigs.github.io/node-feature-discovery/stable/usage/features.html,
+https://github.com/NVIDIA/k8s-device-plugin/blob/main/docs/gpu-feature-discovery/README.md and
+https://docs.aws.amazon.com/eks/latest/eksctl/nodegroup-managed.html (as of 2026-12-01)
+"""
+
 UNHEALTHY_TAINT: Mapping[str, str] = MappingProxyType({"key": HEALTH, "value": UNSCHEDULABLE, "effect": "NoSchedule"})
 """The taint of a node that takes no pods."""
 

@@ -13,6 +13,7 @@ from hyperpod_constructs.analysis.addons import addons_of
 from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.kubernetes import EksCluster
 from hyperpod_constructs.analysis.schema.violation import Path, listed
+from hyperpod_constructs.analysis.texts.applied_identities import of_association, of_entry
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries
 from hyperpod_constructs.facts.addons import misspelled_account
 from hyperpod_constructs.facts.governance import namespace, namespace_of_group
@@ -37,7 +38,7 @@ def association(resource: Resource) -> Slips:
             yield Slip(
                 message, "a namespace of pods on nodes, or a role by a token of the service account", ("Namespace",), dead=True
             )
-    yield from _misspelled(resource, space)
+    yield from _misspelled(resource, space) if not (elsewhere := list(of_association(resource))) else elsewhere
     role = resource_of(resource.get("RoleArn"), ROLE)
     if role is not None and as_bool(resource.get("DisableSessionTags")) is True:
         used = next((key for _, key in _tags_in(role.get("Policies")) if key.lower() in SESSION_TAGS), None)
@@ -136,6 +137,8 @@ def entry(resource: Resource) -> Slips:
             message = f"the group is that of {listed(sorted(own))}, and the policy is for {listed(sorted(given))}"
             place: Path = ("AccessPolicies", index, "AccessScope", "Namespaces")
             yield Slip(message, listed(sorted(own)), place, resource.get(*place), dead=True, doubts=(("KubernetesGroups",),))
+            return
+    yield from of_entry(resource)
 
 
 JUDGES: Mapping[Language, Judge] = {}

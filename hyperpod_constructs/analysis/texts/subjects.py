@@ -50,6 +50,7 @@ MODULES: Mapping[str, Topic] = {
     "address_ids": Topic.NAME,
     "alarms": Topic.ALARM,
     "answer_buckets": Topic.NAME,
+    "applied_objects": Topic.SCRIPT,
     "arns": Topic.NAME,
     "backup_times": Topic.COMPANION,
     "batch_jobs": Topic.SCRIPT,
@@ -229,6 +230,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::IAM::Policy": "PolicyDocument",
         "AWS::IAM::Role": "Policies",
     },
+    "applied_objects": {"AWS::CodeBuild::Project": "Source"},
     "backup_times": {"AWS::Backup::BackupPlan": "BackupPlan"},
     "batch_jobs": {"AWS::SageMaker::Cluster": "InstanceGroups"},
     "builds": {
