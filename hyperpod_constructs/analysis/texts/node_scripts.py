@@ -23,6 +23,7 @@ from hyperpod_constructs.analysis.texts import (
     cli_commands,
     mounted_sources,
     named_by_scripts,
+    orchestrator_commands,
     provisioning,
     redirections,
     secrets_in_scripts,
@@ -106,6 +107,7 @@ def _mistakes(group: Group, script: Script) -> Iterator[tuple[str, str]]:
     """What is wrong with a script, in words, and what is right."""
     yield from mistakes_in_script(script.text)
     yield from _arguments(group, script)
+    yield from orchestrator_commands.of_group(group, script)
     for slip in (one for judge in _OF_SCRIPTS for one in judge.of_script(script)):
         yield slip.message.removeprefix("the script "), slip.allowed
     yield from () if provisioning.misnames_file_systems(group) else _mounted(group, script)
