@@ -7,13 +7,13 @@ https://www.gnu.org/software/coreutils/manual/html_node/chmod-invocation.html
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.node_programs import Programs
 from hyperpod_constructs.templates.values import as_str
 
-_INSTALL, _CHANGE = "install", "chmod"
+_INSTALL, _CHANGE, _MAKE = "install", "chmod", "mkdir"
 COPYING = (_INSTALL, "cp", "mv")
 _SHORT = re.compile(r"-(?P<flags>[a-zA-Z]*?)(?P<letter>[gmotS])(?P<value>.*)")
 _LONG: Mapping[str, str] = {"--group": "g", "--mode": "m", "--owner": "o", "--suffix": "S", "--target-directory": "t"}
@@ -21,6 +21,15 @@ _LONG: Mapping[str, str] = {"--group": "g", "--mode": "m", "--owner": "o", "--su
 _MODE = re.compile(r"0*[0-7]{3,4}")
 _ANY, _OWN_MODE = 0o111, "755"
 """The bits by which a file runs, and the mode that `install` gives."""
+
+
+_FOLDERS = (
+    *("/bin", "/etc", "/etc/cron.d", "/etc/cron.daily", "/etc/cron.hourly", "/etc/logrotate.d", "/etc/modprobe.d"),
+    *("/etc/profile.d", "/etc/security/limits.d", "/etc/sysctl.d", "/etc/systemd/system", "/etc/tmpfiles.d"),
+    *("/etc/udev/rules.d", "/opt", "/root", "/sbin", "/tmp", "/usr/bin", "/usr/local/bin", "/usr/local/lib"),
+    *("/usr/local/sbin", "/usr/sbin", "/var/log", "/var/tmp"),
+)
+"""Folders that each machine has."""
 
 
 class Placed(NamedTuple):
@@ -46,25 +55,39 @@ class Placed(NamedTuple):
 def placed_files(programs: Programs) -> tuple[Placed, ...]:
     """The files that the programs of nodes put somewhere, each as the last command leaves it."""
     found: dict[str, Placed] = {}
+    folders = {*_FOLDERS}
     for words, by in programs.ran:
         texts = [as_str(word) or "" for word in words]
         texts = texts[1:] if texts[:1] == ["sudo"] else texts
         program = texts[0].rpartition("/")[2] if texts else ""
+        folders |= {*_folders_made(program, texts)}
         if program in COPYING:
-            found |= {one.place: one for one in placed_by(texts, by)}
+            found |= {one.place: one for one in placed_by(texts, by, folders)}
         elif program == _CHANGE and len(texts) > 2:
             found |= {one: found[one]._replace(runs=_runs(texts[1])) for one in texts[2:] if one in found}
     return tuple(found.values())
 
 
-def placed_by(words: Sequence[str], by: str = "") -> Iterator[Placed]:
-    """The file that a command such as `install` puts somewhere."""
+def _folders_made(program: str, words: Sequence[str]) -> Iterator[str]:
+    """The folders that a command makes."""
+    if program in (_INSTALL, _MAKE):
+        names, options = _read(words[1:])
+        yield from (one.rstrip("/") for one in names if program == _MAKE or "d" in options)
+
+
+def placed_by(words: Sequence[str], by: str = "", folders: Container[str] = _FOLDERS) -> Iterator[Placed]:
+    """The files that a command such as `install` puts somewhere: one by its whole path, or several into a folder.
+
+    :param folders: the folders that are there.
+    """
     names, options = _read(words[1:])
     folder, mode = options.get("t", ""), options.get("m", _OWN_MODE if words[0].endswith(_INSTALL) else "")
-    if all(names) and len(names) == (1 if folder else 2) and "d" not in options:
-        place = folder or names[1]
-        whole = f"{place.rstrip('/')}/{names[0].rpartition('/')[2]}" if folder or place.endswith("/") else place
-        yield Placed(names[0], whole, by, _runs(mode))
+    sources, place = (names, f"{folder.rstrip('/')}/") if folder else (names[:-1], names[-1] if names else "")
+    is_folder = place.endswith("/") or len(sources) > 1 or place in folders
+    if place and sources and "d" not in options and (is_folder or all(names)):
+        for source in filter(None, sources):
+            whole = f"{place.rstrip('/')}/{source.rstrip('/').rpartition('/')[2]}" if is_folder else place
+            yield Placed(source, whole, by, _runs(mode))
 
 
 def _read(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:

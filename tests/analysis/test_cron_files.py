@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hyperpod_constructs.analysis.node_programs import programs_of
-from hyperpod_constructs.analysis.placed_files import placed_files
+from hyperpod_constructs.analysis.placed_files import placed_by, placed_files
 from hyperpod_constructs.analysis.texts.places import texts_with_mistakes
 from tests.analysis.test_node_programs import FILES, START, head, made
 
@@ -148,5 +148,59 @@ def test_files_have_the_place_and_the_mode_of_their_last_command() -> None:
         ("/usr/local/bin/node-metrics", True),
         ("/etc/cron.d/node-metrics", None),
         ("/opt/a/b.txt", False),
+        ("c/a", None),
+        ("c/b", None),
         ("/opt/a", None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "places"),
+    [
+        ("install -m 0755 a.sh b/b.sh /opt/x/", ["/opt/x/a.sh", "/opt/x/b.sh"]),
+        ("install -m 0755 a.sh b.sh /opt/x", ["/opt/x/a.sh", "/opt/x/b.sh"]),
+        ("install -D -t /opt/x a.sh b.sh", ["/opt/x/a.sh", "/opt/x/b.sh"]),
+        ("install -Dm644 --target-directory=/opt/x a.sh", ["/opt/x/a.sh"]),
+        ("cp a.sh b.sh c.sh /opt/x", ["/opt/x/a.sh", "/opt/x/b.sh", "/opt/x/c.sh"]),
+        ("mv a.sh /opt/x", ["/opt/x"]),
+        ("mv a.sh /usr/local/bin", ["/usr/local/bin/a.sh"]),
+        ("install -d /opt/x /opt/y", []),
+        ("install a.sh", []),
+        ("cp", []),
+    ],
+)
+def test_one_command_puts_several_files_into_a_folder(words: str, places: list[str]) -> None:
+    assert [one.place for one in placed_by(words.split())] == places
+
+
+def test_a_source_that_is_not_known_hides_no_other() -> None:
+    assert [one.place for one in placed_by(["install", "a.sh", "", "/opt/x/"])] == ["/opt/x/a.sh"]
+    assert not [*placed_by(["install", "", "/opt/x"])]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("40 1 * * * root /opt/a > /var/log/a-$(date +%F).log", "percent sign without a backslash, at which cron ends the command"),
+        ("40 1 * * * root date +%s > /var/log/a", "it starts 'date +'"),
+        ("40 1 * * * root stat -c %Y /opt/a", "percent sign"),
+        ("40 1 * * * root printf '%s' a", "percent sign"),
+        (r"40 1 * * * root /opt/a > /var/log/a-$(date +\%F).log", None),
+        ("40 1 * * * root mail -s report root%The report is there.%", None),
+        ("40 1 * * * root /opt/a", None),
+        ("61 1 * * * root /opt/a", "has 61 as the minute of '61 1 * * *', with which cron refuses the file"),
+        ("0 24 * * * root /opt/a", "has 24 as the hour"),
+        ("0 0 0 * * root /opt/a", "has 0 as the day of the month"),
+        ("0 0 1 13 * root /opt/a", "has 13 as the month"),
+        ("0 0 * * 8 root /opt/a", "has 8 as the day of the week"),
+        ("0 0 * * monday root /opt/a", "has monday as the day of the week"),
+        ("*/0 * * * * root /opt/a", "has */0 as the minute"),
+        ("@everyhour root /opt/a", "has @everyhour as the time"),
+        ("0-30/5,45 0,12 1 jan,jul mon-fri root /opt/a", None),
+        ("0 0 * * 7 root /opt/a", None),
+        ("@daily root /opt/a", None),
+    ],
+)
+def test_lines_have_times_that_cron_takes_and_whole_commands(line: str, message: str | None) -> None:
+    found = said({**SHELL, "metrics.cron": f"{CRON}{line}\n"})
+    assert [(one[0], message in one[1]) for one in found] == [("metrics.cron", True)] if message else found == []

@@ -12,23 +12,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.clusters import CLUSTER, Group, clusters
+from hyperpod_constructs.analysis.cron_lines import cut_at_percent, misread_time
 from hyperpod_constructs.analysis.node_programs import LIFE_CYCLE, NodeFile, programs_of
+from hyperpod_constructs.analysis.node_texts import texts_on_nodes
 from hyperpod_constructs.analysis.placed_files import Placed, placed_files
 from hyperpod_constructs.analysis.schema.violation import Path
-from hyperpod_constructs.analysis.scripts import scripts_for
-from hyperpod_constructs.analysis.texts.reading import HOLE, spelled
+from hyperpod_constructs.analysis.texts.reading import HOLE
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
-from hyperpod_constructs.analysis.written_texts import HOLE as UNREAD
-from hyperpod_constructs.analysis.written_texts import texts_written, whole_files
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
 
 _FOLDER = "/etc/cron.d/"
-_NAMED = re.compile(rf"{_FOLDER}[\w.-]+")
 _TAKEN = re.compile(r"[A-Za-z0-9_-]+")
 _VARIABLE = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*(.*?)\s*")
 _FIELD = r"[\dA-Za-z*,/-]+"
-_LINE = re.compile(rf"\s*(?:@[a-z]+|{_FIELD}(?:[ \t]+{_FIELD}){{4}})[ \t]+(\S+)(?:[ \t]+(.*))?")
+_LINE = re.compile(rf"\s*(?P<time>@[a-z]+|{_FIELD}(?:[ \t]+{_FIELD}){{4}})[ \t]+(?P<user>\S+)(?:[ \t]+(?P<command>.*))?")
 """The time of a command, and the words behind it: the user and the command."""
 _PATH = "/usr/bin:/bin"
 _PROGRAMS = (
@@ -89,34 +87,20 @@ def files(resource: Resource) -> Slips:
 
 def _mistakes(group: Group) -> Iterator[_Mistake]:
     placed = placed_files(programs_of(group))
-    for cron in (*_placed(group, placed), *_written(group, placed)):
+    for cron in _files(group):
         if not _TAKEN.fullmatch(cron.name):
             says = f"writes {_FOLDER}{cron.name}: cron passes over files with other characters in their names"
             yield _Mistake(cron.by, says, "a name of letters, digits, hyphens and underscores")
         yield from list(_lines(cron, group, placed))[:1]
 
 
-def _placed(group: Group, placed: Sequence[Placed]) -> Iterator[_Cron]:
-    """The uploaded files that programs put into the folder."""
-    own = programs_of(group).files
-    for one in placed:
-        if one.place == f"{_FOLDER}{one.name}" and HOLE not in one.name:
-            source = own.get(one.source.removeprefix("./"))
-            text = (spelled(source.text) or "") if source is not None else ""
-            yield _Cron(one.name, own[one.by], source or own[one.by], text)
-
-
-def _written(group: Group, placed: Sequence[Placed]) -> Iterator[_Cron]:
-    """The texts that scripts write into the folder; one may be the end of a file from elsewhere."""
-    own = {(one.resource, one.path): one for one in programs_of(group).files.values()}
-    scripts = [one for one in scripts_for(group) if one.run is not None and _FOLDER in one.text]
-    named = Counter((*{one.place for one in placed}, *(name for one in scripts for name in {*_NAMED.findall(one.text)})))
-    for script in scripts:
-        file = own[script.resource, script.path]
-        for text in whole_files(texts_written(script.run)) if script.run is not None else ():
-            if text.place.startswith(_FOLDER) and UNREAD not in text.place:
-                begin = f"{HOLE}\n" if text.adds and named[text.place] > 1 else ""
-                yield _Cron(text.place.removeprefix(_FOLDER), file, file, f"{begin}{spelled(text.value) or ''}")
+def _files(group: Group) -> Iterator[_Cron]:
+    """The texts in the folder; one may be the end of a file from elsewhere."""
+    texts = [one for one in texts_on_nodes(group) if f"{one.folder}/" == _FOLDER]
+    named = Counter(one.place for one in texts)
+    for one in texts:
+        begin = f"{HOLE}\n" if one.adds and named[one.place] > 1 else ""
+        yield _Cron(one.place.removeprefix(_FOLDER), one.by, one.at, f"{begin}{one.text}")
 
 
 def _lines(cron: _Cron, group: Group, placed: Sequence[Placed]) -> Iterator[_Mistake]:
@@ -127,12 +111,30 @@ def _lines(cron: _Cron, group: Group, placed: Sequence[Placed]) -> Iterator[_Mis
             path = HOLE
         elif variable is not None:
             path = variable[2].strip("\"'") if variable[1] == "PATH" else path
-        elif found is not None and HOLE not in found[1]:
+        elif found is not None and HOLE not in found["user"]:
+            yield from _time(cron, found["time"])
             own = {one.name for one in placed if _is_program(one)}
-            if _is_no_user(found[1], own) or not found[2]:
+            if _is_no_user(found["user"], own) or not found["command"]:
                 yield _Mistake(cron.at, f"has no user before the command in {line.strip()!r}", "a user before the command")
             else:
-                yield from _command(cron, group, found[2].split()[0], path, placed)
+                yield from _torn(cron, found["command"])
+                yield from _command(cron, group, found["command"].split()[0], path, placed)
+
+
+def _time(cron: _Cron, time: str) -> Iterator[_Mistake]:
+    """A time that cron refuses, with the whole file."""
+    wrong = misread_time(time)
+    if wrong is not None:
+        text, field, allowed = wrong
+        yield _Mistake(cron.at, f"has {text} as the {field} of {time!r}, with which cron refuses the file", allowed)
+
+
+def _torn(cron: _Cron, command: str) -> Iterator[_Mistake]:
+    """A command that a percent sign ends in its middle."""
+    before = cut_at_percent(command)
+    if before is not None:
+        says = f"has a percent sign without a backslash, at which cron ends the command: it starts {before!r}"
+        yield _Mistake(cron.at, says, "\\% in the place of %")
 
 
 def _is_no_user(word: str, own: set[str]) -> bool:
