@@ -11,16 +11,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from hyperpod_constructs.analysis.clusters import CLUSTER, Group, clusters
+from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.cron_lines import cut_at_percent, misread_time
-from hyperpod_constructs.analysis.node_programs import LIFE_CYCLE, NodeFile, programs_of
-from hyperpod_constructs.analysis.node_texts import texts_on_nodes
+from hyperpod_constructs.analysis.node_programs import NodeFile, programs_of
 from hyperpod_constructs.analysis.placed_files import Placed, placed_files
-from hyperpod_constructs.analysis.schema.violation import Path
+from hyperpod_constructs.analysis.texts.node_texts import texts_on_nodes
+from hyperpod_constructs.analysis.texts.on_nodes import Mistake, on_nodes
 from hyperpod_constructs.analysis.texts.reading import HOLE
-from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
+from hyperpod_constructs.analysis.texts.slip import Judge, WholeJudge
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.model import Resource
 
 _FOLDER = "/etc/cron.d/"
 _TAKEN = re.compile(r"[A-Za-z0-9_-]+")
@@ -63,34 +62,13 @@ class _Cron(NamedTuple):
     text: str
 
 
-class _Mistake(NamedTuple):
-    """What is wrong, in words, with the file in which it is, and what is right."""
-
-    file: NodeFile
-    says: str
-    allowed: str
-
-
-def files(resource: Resource) -> Slips:
-    """The files for cron of a cluster with Slurm, whose nodes have the cron of Ubuntu; each mistake once."""
-    said: set[tuple[Resource, Path]] = set()
-    groups = (group for one in clusters(resource.template.model) if one.resource is resource for group in one.groups)
-    for group in (one for one in groups if one.cluster.on_eks is False):
-        for found in _mistakes(group):
-            place = found.file.resource, found.file.path
-            if place not in said:
-                said.add(place)
-                beside = ((resource, (*group.path, LIFE_CYCLE)),)
-                message = f"{found.file.name} for nodes of {resource.logical_id} {found.says}"
-                yield Slip(message, found.allowed, place[1], dead=True, beside=beside, at=place[0])
-
-
-def _mistakes(group: Group) -> Iterator[_Mistake]:
-    placed = placed_files(programs_of(group))
-    for cron in _files(group):
+def _mistakes(group: Group) -> Iterator[Mistake]:
+    """The mistakes in files of a cluster with Slurm, whose nodes have the cron of Ubuntu."""
+    placed = placed_files(programs_of(group)) if group.cluster.on_eks is False else ()
+    for cron in _files(group) if group.cluster.on_eks is False else ():
         if not _TAKEN.fullmatch(cron.name):
             says = f"writes {_FOLDER}{cron.name}: cron passes over files with other characters in their names"
-            yield _Mistake(cron.by, says, "a name of letters, digits, hyphens and underscores")
+            yield Mistake(cron.by, says, "a name of letters, digits, hyphens and underscores")
         yield from list(_lines(cron, group, placed))[:1]
 
 
@@ -103,7 +81,7 @@ def _files(group: Group) -> Iterator[_Cron]:
         yield _Cron(one.place.removeprefix(_FOLDER), one.by, one.at, f"{begin}{one.text}")
 
 
-def _lines(cron: _Cron, group: Group, placed: Sequence[Placed]) -> Iterator[_Mistake]:
+def _lines(cron: _Cron, group: Group, placed: Sequence[Placed]) -> Iterator[Mistake]:
     path = _PATH
     for line in cron.text.splitlines():
         variable, found = _VARIABLE.fullmatch(line), _LINE.fullmatch(line)
@@ -115,26 +93,26 @@ def _lines(cron: _Cron, group: Group, placed: Sequence[Placed]) -> Iterator[_Mis
             yield from _time(cron, found["time"])
             own = {one.name for one in placed if _is_program(one)}
             if _is_no_user(found["user"], own) or not found["command"]:
-                yield _Mistake(cron.at, f"has no user before the command in {line.strip()!r}", "a user before the command")
+                yield Mistake(cron.at, f"has no user before the command in {line.strip()!r}", "a user before the command")
             else:
                 yield from _torn(cron, found["command"])
                 yield from _command(cron, group, found["command"].split()[0], path, placed)
 
 
-def _time(cron: _Cron, time: str) -> Iterator[_Mistake]:
+def _time(cron: _Cron, time: str) -> Iterator[Mistake]:
     """A time that cron refuses, with the whole file."""
     wrong = misread_time(time)
     if wrong is not None:
         text, field, allowed = wrong
-        yield _Mistake(cron.at, f"has {text} as the {field} of {time!r}, with which cron refuses the file", allowed)
+        yield Mistake(cron.at, f"has {text} as the {field} of {time!r}, with which cron refuses the file", allowed)
 
 
-def _torn(cron: _Cron, command: str) -> Iterator[_Mistake]:
+def _torn(cron: _Cron, command: str) -> Iterator[Mistake]:
     """A command that a percent sign ends in its middle."""
     before = cut_at_percent(command)
     if before is not None:
         says = f"has a percent sign without a backslash, at which cron ends the command: it starts {before!r}"
-        yield _Mistake(cron.at, says, "\\% in the place of %")
+        yield Mistake(cron.at, says, "\\% in the place of %")
 
 
 def _is_no_user(word: str, own: set[str]) -> bool:
@@ -146,18 +124,18 @@ def _is_program(placed: Placed) -> bool:
     return placed.place.rpartition("/")[0].endswith("bin")
 
 
-def _command(cron: _Cron, group: Group, command: str, path: str, placed: Sequence[Placed]) -> Iterator[_Mistake]:
+def _command(cron: _Cron, group: Group, command: str, path: str, placed: Sequence[Placed]) -> Iterator[Mistake]:
     """A command that cron does not find, or cannot start."""
     folders = [one.rstrip("/") for one in path.split(":")]
     same = [one for one in placed if command == one.place or (command == one.name and _is_program(one))]
     found = [one for one in same if command == one.place or one.place.rpartition("/")[0] in folders]
     if same and not found and "$" not in path and HOLE not in path:
         allowed = f"{same[0].place}, or a line with PATH"
-        yield _Mistake(cron.at, f"has cron look for {command} in {path}, and {same[0].by} puts it at {same[0].place}", allowed)
+        yield Mistake(cron.at, f"has cron look for {command} in {path}, and {same[0].by} puts it at {same[0].place}", allowed)
     elif found and all(one.runs is False for one in found):
         by = programs_of(group).files[found[0].by]
-        yield _Mistake(by, f"puts {found[0].place}, which cron starts, without a bit by which it runs", "the mode 755")
+        yield Mistake(by, f"puts {found[0].place}, which cron starts, without a bit by which it runs", "the mode 755")
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {CLUSTER: files}
+WHOLES: Mapping[str, WholeJudge] = on_nodes(_mistakes)
