@@ -113,6 +113,7 @@ MODULES: Mapping[str, Topic] = {
     "repository_tasks": Topic.CODE,
     "restarts": Topic.DOCUMENT,
     "scaling": Topic.NAME,
+    "rotation_files": Topic.SCRIPT,
     "schedule_calls": Topic.SCHEDULE,
     "schedules": Topic.SCHEDULE,
     "spans": Topic.SCHEDULE,
@@ -364,6 +365,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "replication_alarms": {"AWS::CloudWatch::Alarm": "MetricName"},
     "repository_tasks": {"AWS::Lambda::Function": "Code", "AWS::StepFunctions::StateMachine": ""},
     "restarts": {"AWS::StepFunctions::StateMachine": ""},
+    "rotation_files": {"AWS::SageMaker::Cluster": "InstanceGroups"},
     "scaling": {
         "AWS::ApplicationAutoScaling::ScalableTarget": "ResourceId",
         "AWS::ApplicationAutoScaling::ScalingPolicy": "TargetTrackingScalingPolicyConfiguration",
