@@ -48,6 +48,7 @@ PAGES: Mapping[Topic, str] = {
 
 MODULES: Mapping[str, Topic] = {
     "address_ids": Topic.NAME,
+    "agent_starts": Topic.SCRIPT,
     "alarms": Topic.ALARM,
     "answer_buckets": Topic.NAME,
     "applied_objects": Topic.SCRIPT,
@@ -263,6 +264,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "composite_alarms": {"AWS::CloudWatch::CompositeAlarm": "AlarmRule"},
     "copies": {"AWS::ECR::ReplicationConfiguration": "", "AWS::SecretsManager::Secret": "ReplicaRegions"},
     "costs": {"AWS::Budgets::Budget": "Budget"},
+    "agent_starts": {"AWS::SageMaker::Cluster": "InstanceGroups"},
     "config_folders": {"AWS::SageMaker::Cluster": "InstanceGroups"},
     "lost_folders": {"AWS::SageMaker::Cluster": "InstanceGroups"},
     "cron_files": {"AWS::SageMaker::Cluster": "InstanceGroups"},
