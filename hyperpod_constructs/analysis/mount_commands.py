@@ -18,7 +18,7 @@ FSTAB = "/etc/fstab"
 _WITH_VALUE = ("-L", "-N", "-O", "-T", "-U", "-o", "-t", "--options", "--source", "--target", "--types")
 _MAKING, _MAKING_OPTIONS = ("-m", "--mkdir"), ("-mount.mkdir", "x-systemd.")
 """Words with which `mount` or systemd makes the place."""
-_BLANKS, _LINES = re.compile(r"[ \t]+"), re.compile(r"\n")
+_BLANKS, _LINES, _COMMA = re.compile(r"[ \t]+"), re.compile(r"\n"), re.compile(r",")
 
 
 class Mount(NamedTuple):
@@ -27,6 +27,7 @@ class Mount(NamedTuple):
     :param kind: the type of the file system; `None` if it is not known.
     :param makes: whether the mount may make its place.
     :param line: the line of the command.
+    :param options: its options as far as they are known.
     """
 
     kind: str | None
@@ -34,6 +35,7 @@ class Mount(NamedTuple):
     place: Value
     makes: bool
     line: int
+    options: tuple[str, ...] = ()
 
 
 def mounts_of(run: Run) -> Iterator[Mount]:
@@ -59,7 +61,14 @@ def _by_command(command: Command, run: Run) -> Iterator[Mount]:
     kinds = [as_str(value) for text, value in options if text.startswith(("-t", "--types"))]
     if len(others) == 2:
         makes = any(text in _MAKING or value is UNKNOWN or _has_option(value) for text, value in options)
-        yield Mount((*kinds, kind or None)[0], others[0], others[1], makes, command.line)
+        given = (value for text, value in options if text.startswith(("-o", "--options")))
+        known = tuple(one for value in given for one in _options(value))
+        yield Mount((*kinds, kind or None)[0], others[0], others[1], makes, command.line, known)
+
+
+def _options(given: Value) -> Iterator[str]:
+    """The options of a text that are known as a whole."""
+    yield from (text for one in _split(given, _COMMA) if (text := as_str(one)))
 
 
 def _has_option(word: Value) -> bool:
@@ -72,7 +81,8 @@ def _of_line(line: Value, number: int) -> Mount | None:
     if len(fields) < 3 or any(one is UNKNOWN for one in fields[:3]) or str(parts_of(fields[0])[0]).startswith("#"):
         return None
     makes = len(fields) > 3 and (fields[3] is UNKNOWN or _has_option(fields[3]))
-    return Mount(as_str(fields[2]), fields[0], fields[1], makes, number)
+    options = tuple(_options(fields[3])) if len(fields) > 3 else ()
+    return Mount(as_str(fields[2]), fields[0], fields[1], makes, number, options)
 
 
 def _split(value: Value, between: re.Pattern[str]) -> Sequence[Value]:

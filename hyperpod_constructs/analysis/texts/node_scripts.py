@@ -21,6 +21,9 @@ from hyperpod_constructs.analysis.shell_words import Command, plain
 from hyperpod_constructs.analysis.texts import (
     cases,
     cli_commands,
+    fstab,
+    hidden_failures,
+    mount_options,
     mounted_sources,
     named_by_scripts,
     orchestrator_commands,
@@ -59,7 +62,7 @@ _STOPS: Mapping[str, tuple[str, ...]] = {
 """Commands that stop a machine, with the words of which one says that they do so at once."""
 _OF_SCRIPTS = (
     *(shell_variables, cli_commands, named_by_scripts, secrets_in_scripts, slurm_files, written_documents),
-    *(cases, redirections),
+    *(cases, redirections, mount_options, fstab, hidden_failures),
 )
 """The judges of scripts everywhere."""
 _STRICT = re.compile(r"^\s*set\s+(?:-[a-z]*u|.*-o\s+nounset)|^#!.*\s-[a-z]*u", re.MULTILINE)
@@ -159,7 +162,7 @@ def _mounts(group: Group, run: Run) -> Iterator[tuple[str, str]]:
 
 def _losses(group: Group, run: Run) -> Iterator[tuple[str, str]]:
     """What a script surely does to the node or to what all nodes share."""
-    shared, here = {path for kind in _SHARED for path in _paths_of(group, kind) if path is not None}, ""
+    shared, here = shared_paths(group), ""
     for one in (one for one in run.called if one.alone):
         texts = _texts(one, run)
         here = texts[1] if one.name == "cd" and len(texts) == 2 else here
@@ -191,6 +194,11 @@ def _deletes(name: str, texts: list[str], place: str) -> bool:
 def _stops(name: str, texts: list[str]) -> bool:
     wanted = _STOPS.get(name)
     return wanted is not None and (not wanted or any(text in wanted for text in texts[1:]))
+
+
+def shared_paths(group: Group) -> set[str]:
+    """Where the service mounts file systems that all nodes of a group share, as far as that is known."""
+    return {path for kind in _SHARED for path in _paths_of(group, kind) if path is not None}
 
 
 def mount_paths(group: Group) -> Iterator[str | None]:
