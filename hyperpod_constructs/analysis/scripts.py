@@ -165,7 +165,10 @@ def _agreed(starts: Sequence[tuple[Value, ...]]) -> Iterator[Value]:
 
 
 def _handed_down(name: str, programs: Programs, files: Mapping[str, Beside]) -> Iterator[tuple[str, Value]]:
-    """The variables that the files which start a script set for it; where they are not known, any that these name."""
+    """The variables that the files which start a script set for it; where they are not known, any that these name.
+
+    A star stands for any variable: a shell that reads a file which is not known may export what is in it.
+    """
     starts = programs.starts(name)
     known = [one.environment for one in starts if one.environment is not None]
     for variable in dict.fromkeys(variable for one in known for variable in one):
@@ -174,6 +177,7 @@ def _handed_down(name: str, programs: Programs, files: Mapping[str, Beside]) -> 
         yield variable, values[0] if is_known else UNKNOWN
     starting = {one.by for one in starts if one.environment is None}
     for text in (one.text for by, one in files.items() if by in starting):
+        yield from (("*", UNKNOWN),) if is_shell(text) else ()
         yield from ((variable, UNKNOWN) for variable in _WORD.findall(text))
 
 

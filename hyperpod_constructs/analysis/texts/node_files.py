@@ -7,6 +7,7 @@ https://docs.python.org/3/library/__main__.html
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
@@ -25,6 +26,10 @@ from hyperpod_constructs.templates.dependencies import raw_at
 from hyperpod_constructs.templates.model import Resource
 
 _CLUSTER = "AWS::SageMaker::Cluster"
+_PSEUDO, _SHELLS = "AWS::", (".bash", ".env", ".sh")
+"""The begin of names of pseudo parameters, and ends of names of files for a shell, which has no such variables."""
+_SECRET = re.compile(r"\{\{resolve:(?:secretsmanager|ssm-secure):")
+"""The begin of a reference for which CloudFormation writes a secret."""
 _DATA = (".cfg", ".conf", ".ini", ".json", ".toml", ".yaml", ".yml")
 """The ends of names of files in which neither a shell nor Python gives variables a value."""
 _VARIABLE = re.compile(r"\$\{((?:AWS::)?[A-Za-z0-9]{1,255}(?:\.[A-Za-z0-9.]{1,255})?)\}")
@@ -44,13 +49,21 @@ def files(cluster: Resource) -> Slips:
     """The files for the groups of a cluster, each once."""
     said: set[tuple[Resource, Path]] = set()
     for group in (group for one in clusters(cluster.template.model) if one.resource is cluster for group in one.groups):
-        for file in programs_of(group).files.values():
-            place, found = (file.resource, file.path), next(_mistakes(group, file), None)
-            if found is not None and place not in said:
+        for file, found in _found(group):
+            place = (file.resource, file.path)
+            if place not in said:
                 said.add(place)
                 message = f"{file.name} for nodes of instance group {group.label!r} {found.says}"
                 beside = ((cluster, (*group.path, LIFE_CYCLE)),)
                 yield Slip(message, found.allowed, file.path, dead=True, beside=beside, at=file.resource)
+
+
+def _found(group: Group) -> Iterator[tuple[NodeFile, _Mistake]]:
+    for file in programs_of(group).files.values():
+        yield from ((file, one) for one in itertools.islice(_mistakes(group, file), 1))
+    for file in _with_secrets(group):
+        says = "gets a secret when it is uploaded, in clear text in the bucket and on every node"
+        yield file, _Mistake(says, "a command that reads the secret where it is used")
 
 
 def _mistakes(group: Group, file: NodeFile) -> Iterator[_Mistake]:
@@ -63,14 +76,23 @@ def _mistakes(group: Group, file: NodeFile) -> Iterator[_Mistake]:
 
 def _kept(group: Group, file: NodeFile) -> Iterator[_Mistake]:
     """A name of the template between `${` and `}` in a file with data, which keeps it as it stands."""
-    text = marked(file.text)[0] if file.name.endswith(_DATA) else None
+    text = marked(file.text)[0] if file.name.endswith((*_DATA, *_SHELLS)) else None
     found = dict.fromkeys(_VARIABLE.findall(text)) if text is not None else {}
     others = [marked(one.text)[0] or "" for one in programs_of(group).files.values() if one.name != file.name] if found else []
-    known = _names(file) if found else ()
-    for name in (one for one in found if one.startswith("AWS::") or one.partition(".")[0] in known):
+    known = _names(file) if found and not file.name.endswith(_SHELLS) else ()
+    for name in (one for one in found if one.startswith(_PSEUDO) or one.partition(".")[0] in known):
         replaced = any(name in other or (file.name in other and _REPLACING.search(other)) for other in others)
         if not replaced:
             yield _Mistake(f"keeps ${{{name}}} as it stands", f"${{{name}}} in a text of Fn::Sub")
+
+
+def _with_secrets(group: Group) -> Iterator[NodeFile]:
+    """The files with a secret; as values, their texts are not known."""
+    for resource, path in dict.fromkeys((one.resource, one.path[:-1]) for one in programs_of(group).files.values()):
+        beside = raw_at(resource, path) if path else None
+        for name, raw in beside.items() if isinstance(beside, dict) else ():
+            if _SECRET.search(str(raw)):
+                yield NodeFile(name, resource, (*path, name), "")
 
 
 def _names(file: NodeFile) -> frozenset[str]:

@@ -23,6 +23,7 @@ from hyperpod_constructs.analysis.texts import (
     cli_commands,
     fstab,
     hidden_failures,
+    json_answers,
     mount_options,
     mounted_sources,
     named_by_scripts,
@@ -30,7 +31,9 @@ from hyperpod_constructs.analysis.texts import (
     provisioning,
     redirections,
     secrets_in_scripts,
+    shell_quotes,
     shell_variables,
+    shown_secrets,
     slurm_files,
     written_documents,
 )
@@ -62,7 +65,7 @@ _STOPS: Mapping[str, tuple[str, ...]] = {
 """Commands that stop a machine, with the words of which one says that they do so at once."""
 _OF_SCRIPTS = (
     *(shell_variables, cli_commands, named_by_scripts, secrets_in_scripts, slurm_files, written_documents),
-    *(cases, redirections, mount_options, fstab, hidden_failures),
+    *(cases, redirections, mount_options, fstab, hidden_failures, shell_quotes, json_answers, shown_secrets),
 )
 """The judges of scripts everywhere."""
 _STRICT = re.compile(r"^\s*set\s+(?:-[a-z]*u|.*-o\s+nounset)|^#!.*\s-[a-z]*u", re.MULTILINE)

@@ -89,7 +89,8 @@ def _has_code(starter: Resource) -> bool:
 def of_script(script: Script) -> Slips:
     """The variables of a script elsewhere; where an image may set some, one that another name is meant for."""
     run = script.run
-    lacking = [] if run is None or "*" in run.set else [one for one in _read(run.commands) if one not in {*run.set, *run.given}]
+    known = {*run.set, *run.given} if run is not None else {"*"}
+    lacking = [one for one in _read(run.commands) if one not in known] if run is not None and "*" not in known else []
     used = {one.name for one in variables_read(run.commands)} if run is not None else set()
     for name in lacking:
         near = next((one for one in script.given if one not in used and _is_like(one, name)), None)
