@@ -71,7 +71,7 @@ def placed_files(programs: Programs) -> tuple[Placed, ...]:
 def _folders_made(program: str, words: Sequence[str]) -> Iterator[str]:
     """The folders that a command makes."""
     if program in (_INSTALL, _MAKE):
-        names, options = _read(words[1:])
+        names, options = options_of(words[1:])
         yield from (one.rstrip("/") for one in names if program == _MAKE or "d" in options)
 
 
@@ -80,7 +80,7 @@ def placed_by(words: Sequence[str], by: str = "", folders: Container[str] = _FOL
 
     :param folders: the folders that are there.
     """
-    names, options = _read(words[1:])
+    names, options = options_of(words[1:])
     folder, mode = options.get("t", ""), options.get("m", _OWN_MODE if words[0].endswith(_INSTALL) else "")
     sources, place = (names, f"{folder.rstrip('/')}/") if folder else (names[:-1], names[-1] if names else "")
     is_folder = place.endswith("/") or len(sources) > 1 or place in folders
@@ -90,7 +90,7 @@ def placed_by(words: Sequence[str], by: str = "", folders: Container[str] = _FOL
             yield Placed(source, whole, by, _runs(mode))
 
 
-def _read(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+def options_of(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     """The words that are no options, and the options by their letters."""
     names, options, waiting = list[str](), dict[str, str](), list(words)
     while waiting:

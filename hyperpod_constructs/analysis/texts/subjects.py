@@ -106,7 +106,10 @@ MODULES: Mapping[str, Topic] = {
     "near_arns": Topic.NAME,
     "near_names": Topic.NAME,
     "networks": Topic.COMPANION,
+    "node_accounts": Topic.SCRIPT,
     "node_files": Topic.SCRIPT,
+    "node_modes": Topic.SCRIPT,
+    "node_python": Topic.SCRIPT,
     "node_scripts": Topic.SCRIPT,
     "numbers": Topic.COMPANION,
     "partners": Topic.COMPANION,
@@ -206,6 +209,8 @@ _ON_MACHINES = {
 _WITH_SCRIPTS = {"AWS::CodeBuild::Project": "Source", **_ON_MACHINES}
 """Types with scripts of a shell."""
 
+_ON_NODES = ("node_accounts", "node_modes", "node_python")
+"""Modules that judge what programs of nodes do."""
 _WITH_ADDRESSES = {
     "AWS::CodeBuild::Project": "",
     "AWS::ECS::TaskDefinition": "ContainerDefinitions",
@@ -359,6 +364,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::Route53::HostedZone": "VPCs",
     },
     "node_files": {"AWS::SageMaker::Cluster": "InstanceGroups"},
+    **{module: {"AWS::SageMaker::Cluster": "InstanceGroups"} for module in _ON_NODES},
     "node_scripts": {"AWS::SageMaker::Cluster": "InstanceGroups"},
     "numbers": {one: kind.number for one, kind in NUMBERED.items()},
     "partners": {
