@@ -5,6 +5,7 @@ Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterLif
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import PurePosixPath
@@ -15,6 +16,7 @@ from hyperpod_constructs.analysis.arns import s3_place
 from hyperpod_constructs.analysis.build_commands import PROJECT
 from hyperpod_constructs.analysis.cli_calls import calls_in
 from hyperpod_constructs.analysis.clusters import Group
+from hyperpod_constructs.analysis.files_read import read_in_vain
 from hyperpod_constructs.analysis.first_calls import called_first
 from hyperpod_constructs.analysis.node_programs import ENTRIES, LIFE_CYCLE, URI, programs_of
 from hyperpod_constructs.analysis.object_writes import Write, writers, writes
@@ -58,7 +60,8 @@ def lacking(group: Group) -> Iterator[Lacking]:
             text = f"{key} of instance group {group.label!r} is {name!r}, which {uploads[0].resource.logical_id} does not upload"
             said.add((LIFE_CYCLE, key))
             yield Lacking((LIFE_CYCLE, key), text)
-    yield from _started_in_vain(group, files or programs_of(group).files) if len(uploads) == 1 and not said else ()
+    started = list(_started_in_vain(group, files or programs_of(group).files)) if len(uploads) == 1 and not said else []
+    yield from started or (_read_in_vain(group, uploads) if not said else ())
     yield from (one for one in _written_elsewhere(group, uploads) if one.path not in said)
     yield from _written_into_another_bucket(group) if not uploads else ()
     yield from (one for one in _copied_in_vain(group) if one.path not in said)
@@ -69,6 +72,15 @@ def lacking(group: Group) -> Iterator[Lacking]:
         of_cluster = _is_made_with(bucket, group) and any(map(_uploads, group.cluster.groups))
         if of_cluster or any(_is_another_version(one, group) for one in others):
             yield Lacking((LIFE_CYCLE, URI), f"{text}; {others[0].resource.logical_id} uploads elsewhere")
+
+
+def _read_in_vain(group: Group, uploads: Sequence[Upload]) -> Iterator[Lacking]:
+    """The first file that a program reads, and that is not among those of the uploads, of which all have some."""
+    files = programs_of(group).files.values()
+    if uploads and {one.resource for one in uploads} == {one.resource for one in files}:
+        for one in itertools.islice(read_in_vain(group), 1):
+            beside = f"; {one.there} is in another folder" if one.there else ", which nobody uploads"
+            yield Lacking(one.by.path, f"{one.by.name} reads {one.name}{beside}", one.by.resource)
 
 
 def _started_in_vain(group: Group, files: Collection[str]) -> Iterator[Lacking]:

@@ -25,7 +25,7 @@ from hyperpod_constructs.analysis.node_data import data_for, misnamed
 from hyperpod_constructs.analysis.schema.violation import Path
 from hyperpod_constructs.analysis.shell import Beside, Run, exported, is_shell, run_of
 from hyperpod_constructs.analysis.shell_words import plain
-from hyperpod_constructs.analysis.uploads import is_body, key_of, puts_of, uploads_of
+from hyperpod_constructs.analysis.uploads import Upload, is_body, key_of, puts_of, uploads_of
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import UNKNOWN, Part, Text, Value, as_str, parts_of, placed_leaves, shown
 
@@ -245,10 +245,17 @@ def _files_for(model: Model, uri: Value) -> Iterator[NodeFile]:
             bodies = ((upload.key, path, leaf) for path, leaf in leaves if is_body(str(path[0])) or _is_script(leaf))
         else:
             written = list(_written(upload.resource, leaves))
-            bodies = written or ((f"{folder}/{path[-1]}", path, leaf) for path, leaf in leaves if len(path) > 1 or _is_script(leaf))
+            place = _folder_of(upload, folder)
+            bodies = written or ((f"{place}/{path[-1]}", path, leaf) for path, leaf in leaves if len(path) > 1 or _is_script(leaf))
         for key, path, text in bodies:
             if isinstance(text, str | Text) and key.strip("/").startswith(f"{folder}/" if folder else ""):
                 yield NodeFile(key.strip("/")[len(folder) :].lstrip("/"), upload.resource, path, text)
+
+
+def _folder_of(upload: Upload, folder: str) -> str:
+    """The folder to which a resource uploads, if it is in the folder of the scripts; else that itself."""
+    prefix = (upload.prefix or "").strip("/")
+    return prefix if folder and prefix.startswith(f"{folder}/") else folder
 
 
 def _written(resource: Resource, leaves: Sequence[tuple[Path, Value]]) -> Iterator[tuple[str, Path, Value]]:

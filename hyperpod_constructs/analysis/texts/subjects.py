@@ -107,10 +107,13 @@ MODULES: Mapping[str, Topic] = {
     "near_names": Topic.NAME,
     "networks": Topic.COMPANION,
     "node_accounts": Topic.SCRIPT,
+    "node_exports": Topic.COMPANION,
     "node_files": Topic.SCRIPT,
     "node_modes": Topic.SCRIPT,
+    "node_mounts": Topic.SCRIPT,
     "node_python": Topic.SCRIPT,
     "node_scripts": Topic.SCRIPT,
+    "node_starts": Topic.SCRIPT,
     "numbers": Topic.COMPANION,
     "partners": Topic.COMPANION,
     "prometheus": Topic.PROMETHEUS,
@@ -209,7 +212,7 @@ _ON_MACHINES = {
 _WITH_SCRIPTS = {"AWS::CodeBuild::Project": "Source", **_ON_MACHINES}
 """Types with scripts of a shell."""
 
-_ON_NODES = ("node_accounts", "node_modes", "node_python")
+_ON_NODES = ("node_accounts", "node_modes", "node_mounts", "node_python", "node_starts")
 """Modules that judge what programs of nodes do."""
 _WITH_ADDRESSES = {
     "AWS::CodeBuild::Project": "",
@@ -365,6 +368,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     },
     "node_files": {"AWS::SageMaker::Cluster": "InstanceGroups"},
     **{module: {"AWS::SageMaker::Cluster": "InstanceGroups"} for module in _ON_NODES},
+    "node_exports": {"AWS::FSx::Volume": "OpenZFSConfiguration"},
     "node_scripts": {"AWS::SageMaker::Cluster": "InstanceGroups"},
     "numbers": {one: kind.number for one, kind in NUMBERED.items()},
     "partners": {
