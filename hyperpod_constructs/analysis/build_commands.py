@@ -38,8 +38,13 @@ def hosts_of(run: Run | None) -> tuple[str, ...]:
     if run is None or "*" in run.set or any(name.lower().endswith("_proxy") for name in (*run.given, *run.set)):
         return ()
     commands = (one for one in run.commands if one.name in FETCHING and not one.guarded)
-    found = (_URL.match(plain(word[:1])) for one in commands for word in one.arguments)
-    return tuple(dict.fromkeys(one[1] for one in found if one is not None and not one[1].endswith(_ELSEWHERE)))
+    return tuple(dict.fromkeys(filter(None, (host_in(plain(word[:1])) for one in commands for word in one.arguments))))
+
+
+def host_in(text: str) -> str | None:
+    """The host in the internet of an address."""
+    found = _URL.match(text)
+    return None if found is None or found[1].endswith(_ELSEWHERE) else found[1]
 
 
 def builds(model: Model) -> Iterator[tuple[Resource, Run]]:

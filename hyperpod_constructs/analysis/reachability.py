@@ -18,6 +18,7 @@ from hyperpod_constructs.analysis.answered_values import answered
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.arns import s3_uri_arns
 from hyperpod_constructs.analysis.build_commands import hosts_of
+from hyperpod_constructs.analysis.closed_networks import closed_subnet
 from hyperpod_constructs.analysis.clusters import Cluster, given
 from hyperpod_constructs.analysis.control_plane_ways import DNS, to_control_plane, to_dns
 from hyperpod_constructs.analysis.database import (
@@ -162,7 +163,9 @@ def _needs(group: NodeGroup, source: Side) -> Iterator[tuple[Target, tuple[Way, 
 
 
 def _hosts(group: NodeGroup) -> tuple[str, ...]:
-    """The hosts in the internet from which the scripts of a group surely fetch something."""
+    """The hosts in the internet from which the scripts of a group surely fetch something, but for a network that is closed."""
+    if closed_subnet(group) is not None:
+        return ()
     found = (host for one in scripts_for(group) if one.entry for host in hosts_of(one.run))
     return tuple(dict.fromkeys(found))
 

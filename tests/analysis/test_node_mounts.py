@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -113,3 +114,52 @@ def exported(options: list[str], mount: str, parent: Any = None) -> list[str]:
 )
 def test_root_may_write_to_what_it_mounts(options: list[str], mount: str, is_wrong: bool) -> None:
     assert bool(exported(options, mount)) is is_wrong
+
+
+def network(*, gateway: bool) -> dict[str, Any]:
+    """A network without a route to the internet, with a gateway beside it or without."""
+    more = {"Gateway": {"Type": "AWS::EC2::InternetGateway"}} if gateway else {}
+    return {
+        "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}},
+        "Subnet": {"Type": "AWS::EC2::Subnet", "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.0.0.0/20"}},
+        "Table": {"Type": "AWS::EC2::RouteTable", "Properties": {"VpcId": {"Ref": "Vpc"}}},
+        "Tie": {
+            "Type": "AWS::EC2::SubnetRouteTableAssociation",
+            "Properties": {"SubnetId": {"Ref": "Subnet"}, "RouteTableId": {"Ref": "Table"}},
+        },
+        "Group": {"Type": "AWS::EC2::SecurityGroup", "Properties": {"GroupDescription": "a", "VpcId": {"Ref": "Vpc"}}},
+        **more,
+    }
+
+
+@pytest.mark.parametrize(
+    ("command", "host"),
+    [
+        ("apt-get update && apt-get install -y jq", "the archive of Ubuntu"),
+        ("apt-get install -y ./a.deb", None),
+        ("command -v jq || apt-get install -y jq", None),
+        ("apt-get install -y jq || true", None),
+        ("echo 'deb [trusted=yes] http://mirror/ /' > /etc/apt/sources.list.d/a.list\napt-get update", None),
+        ("pip install torch", "the index of Python packages"),
+        ("python3 -m pip install torch", "the index of Python packages"),
+        ("pip install --no-index --find-links /opt/wheels torch", None),
+        ("enroot import -o /opt/a.sqsh docker://nvcr.io#nvidia/pytorch:25.09-py3", "nvcr.io"),
+        ("enroot import docker://ubuntu", "Docker Hub"),
+        ("enroot import dockerd://ubuntu", None),
+        ("docker pull 111122223333.dkr.ecr.us-east-1.amazonaws.com/a:1", None),
+        ("docker pull ghcr.io/a/b:1", "ghcr.io"),
+        ("curl -fsSL -o /opt/a https://github.com/a/b", "github.com"),
+        ("curl -fsSL https://sts.us-east-1.amazonaws.com", None),
+        ("export HTTPS_PROXY=http://10.0.0.9:3128\npip install torch", None),
+        ("snap install jq", "the store of snaps"),
+        ("git clone https://github.com/a/b", "github.com"),
+    ],
+)
+def test_what_is_fetched_in_a_closed_network(command: str, host: str | None) -> None:
+    files = {**dict.fromkeys(FILES), "start.sh": f"#!/bin/bash\nset -e\n{command}\n"}
+    place: dict[str, Any] = {"VpcConfig": {"Subnets": [{"Ref": "Subnet"}], "SecurityGroupIds": [{"Ref": "Group"}]}}
+    for gateway in (False, True):
+        texts = texts_with_mistakes(made(files, more=network(gateway=gateway), **place))
+        found = [one.slip.message for several in texts.values() for one in several if "fetches" in one.slip.message]
+        wanted = [] if host is None or gateway else [f"fetches from {host} in line 3"]
+        assert [wanted[0] in one for one in found] == [True] if wanted else found == [], json.dumps(found)

@@ -89,6 +89,7 @@ MODULES: Mapping[str, Topic] = {
     "hidden_failures": Topic.SCRIPT,
     "hosts": Topic.NAME,
     "identities": Topic.COMPANION,
+    "internet_fetches": Topic.SCRIPT,
     "image_commands": Topic.SCRIPT,
     "jobs": Topic.COMPANION,
     "json_answers": Topic.SCRIPT,
@@ -212,7 +213,7 @@ _ON_MACHINES = {
 _WITH_SCRIPTS = {"AWS::CodeBuild::Project": "Source", **_ON_MACHINES}
 """Types with scripts of a shell."""
 
-_ON_NODES = ("node_accounts", "node_modes", "node_mounts", "node_python", "node_starts")
+_ON_NODES = ("internet_fetches", "node_accounts", "node_modes", "node_mounts", "node_python", "node_starts")
 """Modules that judge what programs of nodes do."""
 _WITH_ADDRESSES = {
     "AWS::CodeBuild::Project": "",
