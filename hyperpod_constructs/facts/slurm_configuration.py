@@ -191,10 +191,12 @@ IN_MEMORY = ("/dev/shm", "/run", "/tmp", "/var/run")
 """Folders that a boot empties."""
 SCRIPTS = ("prolog", "epilog", "taskprolog", "taskepilog", "prologslurmctld", "epilogslurmctld", "healthcheckprogram")
 """Options of `slurm.conf` with a script, which nodes need at this place."""
-LOGS = ("slurmctldlogfile", "slurmdlogfile")
+LOGS = ((SLURM, "slurmctldlogfile"), (SLURM, "slurmdlogfile"), (SLURMDBD, "logfile"))
+"""The options with the log of a daemon."""
 PORTS: Mapping[str, str] = {SLURM: "accountingstorageport", SLURMDBD: "dbdport"}
 """The options with the port of `slurmdbd`."""
 CONFIGLESS = "enable_configless"
 """The parameter of `slurmctld` with which it serves its configuration to nodes with `slurmd --conf-server`."""
+TASK_CGROUP = "task/cgroup"
 CONSTRAINING = _CONSTRAINTS
 """The options of `cgroup.conf` that `task/cgroup` applies."""

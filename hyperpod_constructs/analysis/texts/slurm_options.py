@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from hyperpod_constructs.analysis.clusters import CLUSTER, Group
+from hyperpod_constructs.analysis.mount_commands import mounts_of
 from hyperpod_constructs.analysis.schema.violation import listed, meant
+from hyperpod_constructs.analysis.scripts import scripts_for
 from hyperpod_constructs.analysis.slurm_texts import Line, SlurmText, is_known, slurm_texts
 from hyperpod_constructs.analysis.texts.node_scripts import mount_paths
 from hyperpod_constructs.analysis.texts.of_nodes import Mistake, of_each_group
@@ -17,9 +19,13 @@ from hyperpod_constructs.analysis.texts.slip import Judge, WholeJudge
 from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts import slurm_configuration as facts
 from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.values import as_str
 
 _LUSTRE = "/fsx"
 """Where HyperPod mounts a file system by itself."""
+_OF_ALL = ("efs", "lustre", "nfs", "nfs4")
+"""Types of file systems that all nodes have."""
+_OF_NODE = ("/opt/dlami/nvme", "/opt/sagemaker")
 
 
 def _mistakes(group: Group) -> Iterator[Mistake]:
@@ -107,8 +113,9 @@ def _in_memory(text: SlurmText) -> Iterator[Mistake]:
 
 def _shared(group: Group, text: SlurmText) -> Iterator[Mistake]:
     """A folder that each node has for itself, on a file system that all of them have."""
-    own = {"/opt/sagemaker", "/opt/dlami/nvme"}
-    places = {_LUSTRE, *(one for one in mount_paths(group) if one is not None and one not in own)}
+    runs = [one.run for one in scripts_for(group) if one.run is not None]
+    mounted = [as_str(one.place) for run in runs for one in mounts_of(run) if one.kind in _OF_ALL]
+    places = {one for one in (_LUSTRE, *mount_paths(group), *mounted) if one is not None and one not in _OF_NODE}
     for line in (one for one in text.lines if one.name in facts.LOCAL and text.kind == facts.SLURM):
         is_own = any(one in line.value for one in facts.OWN_NAMES) or not is_known(line.value)
         if not is_own and any(f"{line.value}/".startswith(f"{one}/") for one in places):
