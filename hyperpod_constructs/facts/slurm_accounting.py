@@ -21,8 +21,8 @@ ENTITIES: Mapping[str, str] = {
     **dict.fromkeys(("user", "users"), "user"),
 }
 """What it keeps, by all its names."""
-FIRST_QOS = "normal"
-"""The quality of service that every database has."""
+FIRST_QOS, FIRST_ACCOUNT = "normal", "root"
+"""The quality of service and the account that every database has."""
 
 QOS_SETTINGS = ("qos", "qoslevel", "qoslevels", "defaultqos", "defqos")
 """Settings of associations with qualities of service."""

@@ -93,6 +93,7 @@ BEGINNINGS: Mapping[str, tuple[str, ...]] = {
 
 _YES = ("yes", "no", "true", "false", "up", "down", "1", "0")
 _LEVELS = (*("quiet", "fatal", "error", "info", "verbose", "debug", "debug2", "debug3", "debug4", "debug5"), *map(str, range(10)))
+_LIMITS = _words("all none as core cpu data fsize memlock nofile nproc rss stack")
 _CONSTRAINTS = ("constraincores", "constraindevices", "constrainkmemspace", "constrainramspace", "constrainswapspace")
 
 CHOICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -138,6 +139,12 @@ CHOICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "slurmctldsyslogdebug": _LEVELS,
         "slurmddebug": _LEVELS,
         "slurmdsyslogdebug": _LEVELS,
+        "accountingstoreflags": _words("job_comment job_env job_extra job_script no_stdio"),
+        "authtype": ("auth/munge", "auth/slurm", "auth/none"),
+        "mcsplugin": tuple(f"mcs/{one}" for one in _words("none account group label user")),
+        "privatedata": _words("accounts all cloud events jobs nodes none partitions reservations usage users"),
+        "propagateresourcelimits": _LIMITS,
+        "propagateresourcelimitsexcept": _LIMITS,
         "taskplugin": ("task/affinity", "task/cgroup", "task/none", "task/cray_aries"),
     },
     SLURMDBD: {"debuglevel": _LEVELS, "debuglevelsyslog": _LEVELS},
@@ -148,6 +155,47 @@ CHOICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     GRES: {"autodetect": ("nvidia", "nvml", "nrt", "off", "oneapi", "rsmi")},
 }
 """The values of options that have few, in small letters; several stand behind commas."""
+
+NEAR: Mapping[str, tuple[str, ...]] = {
+    "slurmctldparameters": _words("""
+        allow_user_triggers cloud_dns cloud_reg_addrs conmgr_max_connections disable_triggers enable_configless
+        enable_job_state_cache enable_stepmgr idle_on_node_suspend max_dbd_msg_action max_powered_nodes node_reg_mem_percent
+        no_quick_restart power_save_interval power_save_min_interval preempt_send_user_signal reboot_from_controller
+        rl_bucket_size rl_enable rl_log_freq rl_refill_period rl_refill_rate rl_table_size user_resv_delete
+    """),
+    "slurmdparameters": _words("""
+        allow_ecores config_overrides contain_spank l3cache_as_socket numa_node_as_socket shutdown_on_reboot
+    """),
+    "launchparameters": _words("""
+        batch_step_set_cpu_freq cray_net_exclusive disable_send_gids enable_nss_slurm lustre_no_flush mem_sort
+        mpir_use_nodeaddr slurmstepd_memlock slurmstepd_memlock_all test_exec use_interactive_step ulimit_pam_adopt
+    """),
+    "priorityflags": _words("""
+        accrue_always calculate_running depth_oblivious no_fair_tree incr_only max_tres max_tres_gres no_normal_all
+        no_normal_assoc no_normal_part no_normal_qos no_normal_tres small_relative_to_time
+    """),
+}
+"""Values of options of `slurm.conf` to which each version adds some."""
+
+NUMBERS: Mapping[str, tuple[str, ...]] = {
+    SLURM: _words("""
+        accountingstorageport acctgathernodefreq batchstarttimeout completewait eiotimeout epilogmsgtime epilogtimeout
+        fairsharedampeningfactor firstjobid getenvtimeout groupupdatetime healthcheckinterval inactivelimit jobfileappend
+        killwait maxarraysize maxdbdmsgs maxjobcount maxjobid maxmempercpu maxmempernode maxnodecount maxstepcount
+        maxtaskspernode messagetimeout minjobage priorityweightage priorityweightassoc priorityweightfairshare
+        priorityweightjobsize priorityweightpartition priorityweightqos prologepilogtimeout prologtimeout resumerate
+        resumetimeout returntoservice schedulertimeslice slurmctldtimeout slurmdport slurmdtimeout suspendrate suspendtimeout
+        tcptimeout unkillablesteptimeout vsizefactor waittime
+    """),
+    SLURMDBD: _words("dbdport messagetimeout storageport tcptimeout"),
+}
+"""Options whose value is a number, or a word for none or no end."""
+NO_NUMBERS = ("infinite", "unlimited", "none", "yes", "no")
+PURGES = "purge"
+"""The beginning of options of `slurmdbd.conf` with an age: a number of months, or of another unit."""
+AGES = ("hours", "days", "months")
+AGREEING = ("authtype", "slurmuser")
+"""Options that `slurm.conf` and `slurmdbd.conf` have with the same value."""
 
 
 class Excluded(NamedTuple):

@@ -91,3 +91,12 @@ SLURMD = (
     *("usage", "version"),
 )
 """The options of `slurmd` with a word."""
+
+OF_TASKS = (
+    *("HOME", "LOGNAME", "SLURM_LAUNCH_NODE_IPADDR", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_NTASKS", "SLURM_PROCID"),
+    *("SLURM_SUBMIT_DIR", "SLURM_SUBMIT_HOST", "SLURM_TASK_PID", "SLURM_TASKS_PER_NODE", "USER"),
+)
+"""Variables that tasks and batch scripts have, and prologs and epilogs of `slurmd` do not.
+
+Source: https://slurm.schedmd.com/prolog_epilog.html (as of 2026-12-01)
+"""

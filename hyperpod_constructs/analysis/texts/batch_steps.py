@@ -22,6 +22,10 @@ _BEHIND = re.compile(r"(?<![&|>])&\s*$")
 _TRIVIAL = re.compile(r"(?:done|fi|esac|\}|;;|echo\b.*|exit\b.*|printf\b.*|date\b.*|true|:)\s*$")
 _SIGNAL = re.compile(r"(?:([RB]{1,2}):)?(?:SIG)?(\w+)(?:@\d+)?", re.IGNORECASE)
 _NUMBERS = {"1": "HUP", "2": "INT", "3": "QUIT", "9": "KILL", "10": "USR1", "12": "USR2", "15": "TERM", "18": "CONT"}
+_AMPERSAND = re.compile(r"(?<![&|><])&(?![&>\d])")
+_LAUNCHING = ("srun", "mpirun", "mpiexec", "pdsh", "ssh", "parallel", "xargs", "clush")
+_OWN_NODES = ("-N", "--nodes", "-w", "--nodelist", "-n", "--ntasks", "-x", "--exclude", "--het-group")
+_NNODES = re.compile(r"--nnodes=(.{1,60})")
 _SRUN, _TRAP = "srun", "trap"
 _TASKS = re.compile(r"(?:--ntasks(?:=(\d{1,6}))?|-n(\d{1,6})?)")
 _TASKS_OF_NODE = re.compile(r"--n?tasks-per-node(?:=(\d{1,6}))?")
@@ -127,6 +131,50 @@ def _endpoints(job: Job) -> Iterator[Mistake]:
             yield Mistake(says, "the name of the first node")
 
 
+def _foreground(job: Job) -> Iterator[Mistake]:
+    """A trap of the script itself, which waits for its step: the shell runs the trap when the step has ended."""
+    found, run = _SIGNAL.fullmatch(job.value("signal")), job.script.run
+    steps = [one for one in run.called if one.name == _SRUN] if run is not None else []
+    name = _NUMBERS.get(found[2], found[2].upper()) if found is not None else ""
+    is_of_script = found is not None and "B" in (found[1] or "").upper() and name in _trapped(job)
+    if is_of_script and steps and not any(_AMPERSAND.search(line) for line in _lines(job.script.text)):
+        says = f"waits for srun in line {steps[-1].line}, so that its trap for {name} runs when the step has ended"
+        yield Mistake(says, 'srun … & and wait "$!"')
+
+
+def _requeued(job: Job) -> Iterator[Mistake]:
+    """A job that puts itself into the queue again, and says that nobody may."""
+    run = job.script.run
+    inside = [*(one for one in run.called if one.name == "scontrol")] if run is not None else []
+    asks = any(text_of(word, run) == "requeue" for one in inside for word in one.arguments[:1]) if run is not None else False
+    traps = re.search(r"\btrap\s+[\"'][^\n]{0,200}\bscontrol\s+requeue\b", job.script.text) is not None
+    if (asks or traps) and job.batch.value("no-requeue") is not None and job.batch.value("requeue") is None:
+        yield Mistake("has scontrol requeue its job, which --no-requeue forbids", "--requeue")
+
+
+def _alone(job: Job) -> Iterator[Mistake]:
+    """`torchrun` for several nodes that starts on the first one alone, or on more nodes than it counts."""
+    nodes, run = _COUNT.fullmatch(job.value("nodes")), job.script.run
+    if nodes is None or run is None or int(nodes[1]) < 2:
+        return
+    launches = [one for one in run.called if one.name in _LAUNCHING]
+    for command in run.called:
+        words = [text_of(word, run) for word in command.words]
+        count = next((found for one in words if (found := _NNODES.fullmatch(one)) is not None), None)
+        if command.name == "torchrun" and not launches and count is not None and count[1] != "1" and not command.function:
+            says = f"starts torchrun in line {command.line} on the first of {nodes[1]} nodes alone"
+            yield Mistake(says, "srun torchrun …")
+        is_counted = command.name == _SRUN and "torchrun" in words and count is not None and not _narrowed(words)
+        if is_counted and count is not None and count[1].isdecimal() and int(count[1]) not in (1, int(nodes[1])):
+            says = f"has torchrun wait for {count[1]} nodes in line {command.line}, and the job has {nodes[1]}"
+            yield Mistake(says, f"--nnodes={nodes[1]}")
+
+
+def _narrowed(words: Sequence[str]) -> bool:
+    """Whether a step has nodes of its own."""
+    return any(one.startswith(_OWN_NODES) for one in words[: words.index("torchrun")])
+
+
 def _hosts(words: Sequence[str]) -> Iterator[str]:
     for word, behind in pairwise((*words, "")):
         name, equals, value = word.partition("=")
@@ -134,5 +182,14 @@ def _hosts(words: Sequence[str]) -> Iterator[str]:
             yield value if equals else behind
 
 
-STEPS: tuple[Callable[[Job], Iterator[Mistake]], ...] = (_expanded, _awaited, _tasks, _signals, _endpoints)
+STEPS: tuple[Callable[[Job], Iterator[Mistake]], ...] = (
+    _expanded,
+    _awaited,
+    _tasks,
+    _signals,
+    _foreground,
+    _requeued,
+    _alone,
+    _endpoints,
+)
 """The judges of a job."""

@@ -12,11 +12,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from hyperpod_constructs.analysis.batch_scripts import read_batch
 from hyperpod_constructs.analysis.clusters import CLUSTER, Group
 from hyperpod_constructs.analysis.job_scripts import JOB, JobScript, job_scripts, made_folders, removed_places
+from hyperpod_constructs.analysis.mount_commands import mounts_of
 from hyperpod_constructs.analysis.node_programs import programs_of
+from hyperpod_constructs.analysis.scripts import scripts_for
+from hyperpod_constructs.analysis.shell import variables_read
 from hyperpod_constructs.analysis.slurm_texts import file_of, spelled_file
+from hyperpod_constructs.analysis.texts.node_scripts import mount_paths
 from hyperpod_constructs.analysis.texts.of_nodes import Mistake, of_each_group
 from hyperpod_constructs.analysis.texts.slip import Judge, WholeJudge
+from hyperpod_constructs.facts.slurm_options import OF_TASKS
 from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.values import as_str
 
 _GIVING = re.compile(r"\b(?:chown|setfacl|chgrp|runuser|su|sudo)\b")
 _OWNER = re.compile(r"-[a-zA-Z]*[og]|--(?:owner|group)(?:=.*)?")
@@ -26,6 +32,7 @@ _EXCLUSIVE = re.compile(r"(?:OverSubscribe|Shared)=EXCLUSIVE|ExclusiveUser=YES",
 _TEST = re.compile(r"(?:!\s+)?(?:\[\[?\s|\(\(|(?:test|grep|pgrep)\s|command\s+-v\s)")
 _ACTION = re.compile(r"(?:chmod|chown|cp|docker|echo|exit|find|kill|killall|logger|mkdir|mv|pkill|rm|rmdir|touch|umount)\b")
 _MAKING = r"(?:mkdir|install)\b[^\n]*"
+_OF_ALL = ("/dev/shm", "/home", "/fsx", "/tmp", "/var/tmp")
 _SIDES = re.compile(r"&&|\|\||[;&]\s*$")
 
 
@@ -77,6 +84,27 @@ def _removed(group: Group, jobs: Sequence[JobScript]) -> Iterator[Mistake]:
                 yield Mistake(file_of(group, job.script), says, below)
 
 
+def _shared(group: Group, jobs: Sequence[JobScript]) -> Iterator[Mistake]:
+    """Folders that jobs and users of the node have together."""
+    runs = [one.run for one in scripts_for(group) if one.run is not None]
+    mounted = {as_str(one.place) for run in runs for one in mounts_of(run)} | set(mount_paths(group))
+    for job in jobs:
+        for place, command in removed_places(job):
+            if place in _OF_ALL or (place in mounted and place):
+                says = f"removes all that is in {place} in line {command.line}, also what is not the job's"
+                yield Mistake(file_of(group, job.script), says, "what the job made")
+
+
+def _variables(group: Group, jobs: Sequence[JobScript]) -> Iterator[Mistake]:
+    """Variables of users and of tasks, which slurmd does not set for its own scripts."""
+    for job in (one for one in jobs if "*" not in one.run.set):
+        read = (one.name for one in variables_read(job.run.commands) if one.plain and one.name not in job.run.set)
+        name = next((one for one in read if one in OF_TASKS), None)
+        if name is not None:
+            says = f"takes {name}, which {job.kind}s do not have"
+            yield Mistake(file_of(group, job.script), says, "SLURM_JOB_UID, SLURM_JOB_USER and others of the job")
+
+
 def _elsewhere(group: Group, jobs: Sequence[JobScript]) -> Iterator[Mistake]:
     """A folder for the job that the epilog does not remove, beside one that nobody makes."""
     made = [(job, place, command) for job in _of(jobs, "prolog") for place, command in made_folders(job) if JOB in place]
@@ -111,6 +139,8 @@ def _code(job: JobScript) -> str:
     return "\n".join(line for line in job.script.text.split("\n") if not line.lstrip().startswith("#"))
 
 
-_JUDGES: tuple[Callable[[Group, Sequence[JobScript]], Iterator[Mistake]], ...] = (_owned, _removed, _elsewhere, _ended)
+_JUDGES: tuple[Callable[[Group, Sequence[JobScript]], Iterator[Mistake]], ...] = (
+    *(_owned, _removed, _shared, _variables, _elsewhere, _ended),
+)
 JUDGES: Mapping[Language, Judge] = {}
 WHOLES: Mapping[str, WholeJudge] = {CLUSTER: of_each_group((_mistakes,))}

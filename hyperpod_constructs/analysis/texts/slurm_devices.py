@@ -6,6 +6,7 @@ https://slurm.schedmd.com/slurm.conf.html#OPT_GresTypes
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from hyperpod_constructs._support.grouping import grouped
@@ -16,7 +17,7 @@ from hyperpod_constructs.analysis.slurm_devices import Device, of_devices, of_jo
 from hyperpod_constructs.analysis.slurm_texts import is_known, slurm_texts, spelled_file
 from hyperpod_constructs.analysis.texts.of_nodes import Mistake, of_each_group
 from hyperpod_constructs.analysis.texts.slip import Judge, WholeJudge
-from hyperpod_constructs.facts.slurm_configuration import SLURM
+from hyperpod_constructs.facts.slurm_configuration import GRES, SLURM
 from hyperpod_constructs.facts.texts import Language
 
 _GPU = "gpu"
@@ -94,6 +95,30 @@ def _kinds(group: Group) -> Iterator[Mistake]:
         )
 
 
-_JUDGES: tuple[Callable[[Group], Iterator[Mistake]], ...] = (_types, _counts, _kinds)
+def _tracked(group: Group) -> Iterator[Mistake]:
+    """Resources to count that are no kinds of `GresTypes` beside them."""
+    for text in (one for one in slurm_texts(group) if one.kind == SLURM):
+        kinds, tracked = text.last("grestypes"), text.last("accountingstoragetres")
+        if kinds is None or tracked is None or not is_known(kinds.value + tracked.value):
+            continue
+        have = {one.strip() for one in kinds.value.split(",")}
+        for name in re.findall(r"gres/(\w+)", tracked.value):
+            if name not in have:
+                says = f"counts gres/{name}, and GresTypes has {listed(sorted(have))}"
+                yield Mistake(text.file, says, listed(sorted(f"gres/{one}" for one in have)), tracked.number if text.own else 0)
+
+
+def _without_file(group: Group) -> Iterator[Mistake]:
+    """GPUs in `slurm.conf`, and no `gres.conf` that says which devices they are: slurmd finds none."""
+    texts = slurm_texts(group)
+    nodes = [one for one in of_nodes(group, texts) if one.name == _GPU]
+    files = [spelled_file(one) for one in programs_of(group).files.values()]
+    is_named = any(text is None or GRES in text for text in files) or any(one.kind == GRES and not one.own for one in texts)
+    if nodes and not is_named and group.cluster.orchestration is Orchestration.LEGACY_SLURM:
+        says = f"gives nodes GPUs, and no program puts a {GRES} beside it: slurmd finds no device"
+        yield Mistake(nodes[0].file, says, GRES)
+
+
+_JUDGES: tuple[Callable[[Group], Iterator[Mistake]], ...] = (_types, _counts, _kinds, _tracked, _without_file)
 JUDGES: Mapping[Language, Judge] = {}
 WHOLES: Mapping[str, WholeJudge] = {CLUSTER: of_each_group(_JUDGES)}

@@ -89,6 +89,17 @@ def _qualities(group: Group) -> Iterator[Mistake]:
             yield Mistake(job.file, says, listed(sorted(granted)))
 
 
+def _accounts(group: Group) -> Iterator[Mistake]:
+    """An account that scripts do not make, beside others that they make."""
+    found = [one for one in added(group) if one.kind == "account"] if _enforced(group, "associations") else []
+    made = sorted({name for one in found for name in one.names if name is not None})
+    is_whole = all(None not in one.names for one in found)
+    for job in _jobs(group) if made and is_whole else ():
+        name = job.value("account")
+        if name and name not in (*made, facts.FIRST_ACCOUNT):
+            yield Mistake(job.file, f"asks for account {name}, which no script makes", listed(made))
+
+
 def _is_given_otherwise(group: Group, name: str) -> bool:
     """Whether any file names a quality of service beside the setting, in a way that is not read otherwise."""
     form = re.compile(rf"qos(?:level)?[+]?=[\"']?[^\s\"']*\b{re.escape(name)}\b", re.IGNORECASE)
@@ -149,6 +160,6 @@ def minutes(text: str) -> float | None:
     return days * 1440 + hours * 60 + rest + seconds / 60
 
 
-_JUDGES: tuple[Callable[[Group], Iterator[Mistake]], ...] = (_qualities, _exceeded)
+_JUDGES: tuple[Callable[[Group], Iterator[Mistake]], ...] = (_qualities, _accounts, _exceeded)
 JUDGES: Mapping[Language, Judge] = {}
 WHOLES: Mapping[str, WholeJudge] = {CLUSTER: of_each_group(_JUDGES)}

@@ -6,6 +6,7 @@ https://slurm.schedmd.com/tres.html
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 
 from hyperpod_constructs.analysis.clusters import CLUSTER, Group
@@ -21,6 +22,7 @@ from hyperpod_constructs.facts import slurm_configuration as facts
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.values import as_str
 
+_NUMBER, _AGE = re.compile(r"-?\d{1,12}[kmgt]?b?"), re.compile(r"\d{1,9}([A-Za-z]*)")
 _LUSTRE = "/fsx"
 """Where HyperPod mounts a file system by itself."""
 _OF_ALL = ("efs", "lustre", "nfs", "nfs4")
@@ -63,6 +65,31 @@ def _values(text: SlurmText) -> Iterator[Mistake]:
             if value not in choices[line.name]:
                 says = f"gives {line.pairs[0][0]} the value {value}, which Slurm does not have{meant(value, choices[line.name])}"
                 yield _at(text, line, says, listed(choices[line.name]))
+
+
+def _near(text: SlurmText) -> Iterator[Mistake]:
+    """A value that is nearly one of those that there are; Slurm passes over it, or does not start."""
+    for line in (one for one in text.lines if one.name in facts.NEAR and text.kind == facts.SLURM):
+        for value in values_of(line):
+            name = value.partition("=")[0]
+            near = typo_of(name, facts.NEAR[line.name])
+            if near is not None:
+                says = f"gives {line.pairs[0][0]} {name}, which Slurm does not have; the nearest is {near}"
+                yield _at(text, line, says, near)
+
+
+def _numbers(text: SlurmText) -> Iterator[Mistake]:
+    """A value that is no number, or no age."""
+    for line in (one for one in text.lines if is_known(one.value) and one.value):
+        value, age = line.value.lower(), _AGE.fullmatch(line.value)
+        is_number = _NUMBER.fullmatch(value) is not None or value in facts.NO_NUMBERS
+        if line.name in facts.NUMBERS.get(text.kind, ()) and not is_number:
+            says = f"gives {line.pairs[0][0]} the value {line.value}, which is no number"
+            yield _at(text, line, says, "a number")
+        is_age = age is not None and any(one.startswith(age[1].lower()) for one in facts.AGES)
+        if line.name.startswith(facts.PURGES) and text.kind == facts.SLURMDBD and not is_age:
+            says = f"gives {line.pairs[0][0]} the age {line.value}, which slurmdbd does not read"
+            yield _at(text, line, says, f"a number and {listed(facts.AGES)}")
 
 
 def _excluded(text: SlurmText) -> Iterator[Mistake]:
@@ -123,6 +150,15 @@ def _shared(group: Group, text: SlurmText) -> Iterator[Mistake]:
             yield _at(text, line, says, "a folder on the node's own disk, or %n in the path")
 
 
-_JUDGES: tuple[Callable[[SlurmText], Iterator[Mistake]], ...] = (*(_names, _values, _excluded, _rivals, _resources, _in_memory),)
+_JUDGES: tuple[Callable[[SlurmText], Iterator[Mistake]], ...] = (
+    _names,
+    _values,
+    _near,
+    _numbers,
+    _excluded,
+    _rivals,
+    _resources,
+    _in_memory,
+)
 JUDGES: Mapping[Language, Judge] = {}
 WHOLES: Mapping[str, WholeJudge] = {CLUSTER: of_each_group((_mistakes,))}

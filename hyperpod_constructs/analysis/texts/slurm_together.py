@@ -67,6 +67,18 @@ def _port(group: Group) -> Iterator[Mistake]:
             yield _at(text, line, says, port)
 
 
+def _agreeing(group: Group) -> Iterator[Mistake]:
+    """Another user or plugin of the two daemons, of which one does not believe the other."""
+    for name in facts.AGREEING:
+        of_database = [line for _, line in _found(group, facts.SLURMDBD, name)]
+        for text, line in _found(group, facts.SLURM, name):
+            others = {one.value for one in of_database}
+            if len(others) == 1 and all(map(is_known, (*others, line.value))) and line.value not in {*others, "root"}:
+                other = others.pop()
+                says = f"has {line.pairs[0][0]} {line.value}, and slurmdbd.conf {other}: the daemons do not trust each other"
+                yield _at(text, line, says, other)
+
+
 def _served(group: Group) -> Iterator[Mistake]:
     """Parameters of `slurmctld` in the place of those with which it serves its configuration."""
     asks = any(_SERVED in (spelled_file(one) or "") for one in programs_of(group).files.values())
@@ -101,6 +113,9 @@ def _scripts(group: Group) -> Iterator[Mistake]:
             places = sorted({one.place for one in placed if one.source.rpartition("/")[2] == file or one.name == file})
             mentioned = any(line.value in said for _, said in _others(group, text.file))
             is_known_ = file in programs.files and bool(folder) and is_known(line.value) and all(map(is_known, places))
+            if any(one.place == line.value and one.runs is False for one in placed):
+                says = f"has {line.pairs[0][0]} {line.value}, which is put there without the permission to run"
+                yield _at(text, line, says, "install -m 0755")
             if is_known_ and places and line.value not in places and not mentioned:
                 says = f"has {line.pairs[0][0]} {line.value}, and {file} is put at {listed(places)}"
                 yield _at(text, line, says, listed(places))
@@ -134,6 +149,15 @@ def _plugins(group: Group) -> Iterator[Mistake]:
         yield Mistake(writing, says, "plugstack.conf with spank_pyxis.so")
 
 
-_JUDGES: tuple[Callable[[Group], Iterator[Mistake]], ...] = (*(_host, _port, _served, _constrained, _scripts, _logs, _plugins),)
+_JUDGES: tuple[Callable[[Group], Iterator[Mistake]], ...] = (
+    _host,
+    _port,
+    _agreeing,
+    _served,
+    _constrained,
+    _scripts,
+    _logs,
+    _plugins,
+)
 JUDGES: Mapping[Language, Judge] = {}
 WHOLES: Mapping[str, WholeJudge] = {CLUSTER: of_each_group(_JUDGES)}
