@@ -65,9 +65,7 @@ def _tasks(job: Job) -> Iterator[Mistake]:
     for words, line, count in _launches(job):
         tasks = _tasks_of_node(job, words)
         if most and tasks > 1 and count > 1 and tasks * count > most:
-            says = (
-                f"starts {tasks} tasks on each node, each with {count} processes of torchrun in line {line}; a node has {most} GPUs"
-            )
+            says = f"starts {tasks} tasks on a node in line {line}, each with {count} processes of torchrun, for {most} GPUs"
             yield Mistake(says, "one task of torchrun on each node")
 
 

@@ -18,6 +18,7 @@ from hyperpod_constructs.analysis.schema.violation import listed
 from hyperpod_constructs.analysis.slurm_texts import Line, SlurmText, is_known, slurm_texts, spelled_file
 from hyperpod_constructs.analysis.texts.of_nodes import Mistake, of_each_group
 from hyperpod_constructs.analysis.texts.slip import Judge, WholeJudge
+from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts import slurm_configuration as facts
 from hyperpod_constructs.facts.slurm_ports import SLURMDBD
 from hyperpod_constructs.facts.texts import Language
@@ -83,7 +84,8 @@ def _served(group: Group) -> Iterator[Mistake]:
     """Parameters of `slurmctld` in the place of those with which it serves its configuration."""
     asks = any(_SERVED in (spelled_file(one) or "") for one in programs_of(group).files.values())
     for text, line in _found(group, facts.SLURM, "slurmctldparameters"):
-        elsewhere = any(facts.CONFIGLESS in said for _, said in _others(group, text.file))
+        is_meant = any(typo_of(one, (facts.CONFIGLESS,)) is not None for one in line.value.lower().split(","))
+        elsewhere = is_meant or any(facts.CONFIGLESS in said for _, said in _others(group, text.file))
         if asks and is_known(line.value) and facts.CONFIGLESS not in line.value.lower() and not elsewhere:
             says = f"has SlurmctldParameters {line.value} without {facts.CONFIGLESS}: slurmd {_SERVED} gets no configuration"
             yield _at(text, line, says, f"{facts.CONFIGLESS},{line.value}")
