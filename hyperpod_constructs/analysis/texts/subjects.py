@@ -53,6 +53,7 @@ MODULES: Mapping[str, Topic] = {
     "answer_buckets": Topic.NAME,
     "applied_objects": Topic.SCRIPT,
     "arns": Topic.NAME,
+    "awaited_objects": Topic.PATTERN,
     "backup_times": Topic.COMPANION,
     "batch_jobs": Topic.SCRIPT,
     "builds": Topic.COMPANION,
@@ -261,6 +262,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::IAM::Role": "Policies",
     },
     "applied_objects": {"AWS::CodeBuild::Project": "Source"},
+    "awaited_objects": {"AWS::Events::Rule": "EventPattern"},
     "backup_times": {"AWS::Backup::BackupPlan": "BackupPlan"},
     "batch_jobs": {"AWS::SageMaker::Cluster": "InstanceGroups"},
     "builds": {
