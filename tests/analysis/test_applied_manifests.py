@@ -106,7 +106,7 @@ def model_with(*builds: dict[str, Any], groups: list[dict[str, Any]] | None = No
     )
 
 
-def group(taints: list[dict[str, str]] | None = None, **labels: str) -> dict[str, Any]:
+def group(taints: list[dict[str, str]] | None = None, /, **labels: str) -> dict[str, Any]:
     configuration = {"Labels": labels, **({} if taints is None else {"Taints": taints})}
     kind = {"InstanceType": "ml.p5.48xlarge", "InstanceCount": 2}
     return {"InstanceGroupName": "gpu", "ExecutionRole": ROLE, "KubernetesConfig": configuration, **kind}
