@@ -12,6 +12,7 @@ from hyperpod_constructs.analysis.node_group_ways import node_group_ways
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.resolver_ways import resolver_ways
 from hyperpod_constructs.analysis.rotation_ways import rotation_ways
+from hyperpod_constructs.analysis.scraped_ports import scraped_ports
 from hyperpod_constructs.analysis.studio_ways import studio_ways
 from hyperpod_constructs.analysis.target_ways import target_ways
 from hyperpod_constructs.analysis.traffic import Traffic
@@ -30,6 +31,7 @@ def ended_ways(model: Model) -> tuple[Stopped, ...]:
 def _ended(model: Model) -> Iterator[Stopped]:
     yield from interface_ways(model)
     yield from node_group_ways(model)
+    yield from scraped_ports(model)
     yield from resolver_ways(model)
     yield from copy_ways(model)
     yield from rotation_ways(model)
