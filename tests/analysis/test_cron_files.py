@@ -63,7 +63,7 @@ def test_cron_starts_what_its_files_say(files: dict[str, str], name: str, old: s
         (PYTHON, "set_up.py", "cron.d/node-metrics", "cron.d/node.metrics", "writes /etc/cron.d/node.metrics: cron passes over"),
         (PYTHON, "set_up.py", '"/etc/cron.d/node-metrics"', '"/etc/cron.d/"', "writes /etc/cron.d/metrics.cron: cron passes over"),
         (PYTHON, "set_up.py", '"--mode=644", "metrics.cron", "/etc', '"-t", "/opt", "metrics.cron"]+["/etc', None),
-        (PYTHON, "set_up.py", "cron.d/node-metrics", "cron.daily/node.metrics", None),
+        (PYTHON, "set_up.py", "cron.d/node-metrics", "cron.daily/node.metrics", "which run-parts passes over by its name"),
         (PYTHON, "set_up.py", '"755"', '"644"', "puts /usr/local/bin/node-metrics, which cron starts, without a bit"),
         (PYTHON, "set_up.py", '"755"', '"u=rwx"', None),
         (SHELL, "start.sh", "install metrics", "install -m644 metrics", "without a bit by which it runs"),
