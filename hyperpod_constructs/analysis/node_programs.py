@@ -22,6 +22,7 @@ from hyperpod_constructs.analysis.code_runs.things import Thing, value_of
 from hyperpod_constructs.analysis.code_runs.way import Around
 from hyperpod_constructs.analysis.embedded import marked
 from hyperpod_constructs.analysis.node_data import data_for, misnamed
+from hyperpod_constructs.analysis.own_folders import HERE
 from hyperpod_constructs.analysis.schema.violation import Path
 from hyperpod_constructs.analysis.shell import Beside, Run, exported, is_shell, run_of
 from hyperpod_constructs.analysis.shell_words import plain
@@ -41,8 +42,6 @@ _LEAVING = ("cd", "pushd")
 """Commands behind which names of files are those of another folder."""
 _NOT_THERE = ("FileNotFoundError", "IOError", "OSError")
 """What Python raises for a file that is not there."""
-_OWN_FOLDER = re.compile(r"""cd\s+"?\$\(\s*dirname\s+(?:--\s+)?"?\$(?:0|\{?BASH_SOURCE)""")
-"""The way of scripts to their own folder."""
 _MAKING = ("git", "tar", "unzip")
 _SET = re.compile(r"\b([A-Z][A-Z0-9_]*)=")
 """A variable that a shell sets, maybe for the programs that it starts."""
@@ -281,7 +280,7 @@ def _by_shell(start: Started, text: str, marks: Mapping[str, Part], files: Mappi
     for command, (words, _) in zip(run.called, ran, strict=True):
         copies = command.name in _COPYING and any(plain(word) in _ALL_OF_IT for word in command.arguments)
         makes = makes or copies or command.name in _MAKING
-        if command.name in _LEAVING and not _OWN_FOLDER.search(text):
+        if command.name in _LEAVING and not _is_at_home(run):
             return _Found(found, ran=ran)
         own = _own_file(words)
         if own is not None:
@@ -292,6 +291,11 @@ def _by_shell(start: Started, text: str, marks: Mapping[str, Part], files: Mappi
         opened = (path.removeprefix("./") for path in map(as_str, taken) if path)
         found += (Started(one, None, start.name, surely=False) for one in opened if "/" not in one)
     return _Found(found, makes, ran=ran)
+
+
+def _is_at_home(run: Run) -> bool:
+    """Whether a script goes to its own folder."""
+    return any(one.name in _LEAVING and HERE in (as_str(run.value(word)) for word in one.arguments) for one in run.commands)
 
 
 def _environment(start: Started, run: Run, files: Mapping[str, Beside]) -> Mapping[str, Value] | None:
@@ -306,10 +310,10 @@ def _environment(start: Started, run: Run, files: Mapping[str, Beside]) -> Mappi
 def _strayed(file: NodeFile, files: Mapping[str, NodeFile]) -> Iterator[Strayed]:
     """The first file beside a shell script that it starts from another folder, where nothing says that it is put there."""
     text, marks = marked(file.text)
-    is_read = text is not None and len(text) <= _LONGEST and is_shell(text) and not _OWN_FOLDER.search(text)
+    is_read = text is not None and len(text) <= _LONGEST and is_shell(text)
     run = run_of((text,), {}, marks) if text is not None and is_read else None
     folder = ""
-    for command in run.commands if run is not None else ():
+    for command in run.commands if run is not None and not _is_at_home(run) else ():
         words = tuple(run.value(word) for word in command.words) if run is not None else ()
         if command.name in _LEAVING:
             place = as_str(words[1]) if len(words) == 2 and command.alone and not command.guarded else None

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
+from hyperpod_constructs.analysis.own_folders import with_own_folder
 from hyperpod_constructs.analysis.shell_word_reader import BLANKS, ENDS, Open, UnreadError, WordReader, merged
 from hyperpod_constructs.analysis.shell_words import (
     NAME,
@@ -62,7 +63,7 @@ class ParsedScript(NamedTuple):
 @lru_cache(maxsize=256)
 def read_script(text: str) -> ParsedScript:
     """Read a script, once for all that ask."""
-    reader = _Reader(text[:LONGEST])
+    reader = _Reader(with_own_folder(text[:LONGEST]))
     try:
         reader.read("")
     except UnreadError as error:

@@ -186,3 +186,28 @@ def test_blocks_of_case_are_read_with_their_parts() -> None:
 def test_calls_of_functions_take_not_long() -> None:
     text = "f() { " + 'f "' + "$1" * 500 + '"; ' * 50 + "}\nf " + "a" * 1000
     assert calls(lambda: run_of((text,), {}, {})) < 2_000_000
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        '$(dirname "$0")',
+        "$(dirname -- ${BASH_SOURCE[0]})",
+        '$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")',
+        '$(cd "$(dirname "$0")" && pwd)',
+        '$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" &> /dev/null && pwd -P)',
+        '$(realpath "$(dirname "$0")")',
+        "${BASH_SOURCE[0]%/*}",
+    ],
+)
+def test_the_folder_of_a_script_is_a_dot(folder: str) -> None:
+    run = run_of((f'here="{folder}"\nbash "$here/a.sh"\nbash "{folder}/b.sh"',), {}, {}, NO_FILES)
+    assert run is not None
+    assert [shown(run.value(one.words[1])) for one in run.commands if one.name == "bash"] == ["./a.sh", "./b.sh"]
+
+
+@pytest.mark.parametrize("folder", ['$(dirname "$1")', '$(dirname "$LOG")', "$(cd /opt && pwd)", "${A%/*}"])
+def test_another_folder_is_not_known(folder: str) -> None:
+    run = run_of((f'bash "{folder}/b.sh"',), {}, {}, NO_FILES)
+    assert run is not None
+    assert [shown(run.value(one.words[1])) for one in run.commands if one.name == "bash"] == ["${?}/b.sh"]

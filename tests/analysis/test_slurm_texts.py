@@ -72,6 +72,8 @@ DbdPort=6819
 SlurmUser=slurm
 PurgeJobAfter=12months
 CONF
+chown slurm:slurm /opt/slurm/etc/slurmdbd.conf
+chmod 600 /opt/slurm/etc/slurmdbd.conf
 systemctl restart slurmdbd
 """,
     "accounts.sh": """#!/bin/bash

@@ -1,7 +1,7 @@
 """Mistakes and updates by someone who has not read the rules: correct templates, and single edits of them as data.
 
 `bases` has the templates; `mistakes`, `variants.yaml` (edits that do no harm) and `updates.yaml` the edits; `sources.yaml` their
-documents. The presets of the reference app come from their snapshots. The folders `second` to `twentyninth` have further sets,
+documents. The presets of the reference app come from their snapshots. The folders `second` to `thirtieth` have further sets,
 each by somebody who has not read the rules either; a set may edit the bases of every set.
 """
 
@@ -52,6 +52,7 @@ _LATER = (
     "twentyseventh",
     "twentyeighth",
     "twentyninth",
+    "thirtieth",
 )
 _FOLDERS: Mapping[str, Path] = {"first": _HERE, **{name: _HERE / name for name in _LATER}}
 SETS = tuple(_FOLDERS)

@@ -15,7 +15,6 @@ from hyperpod_constructs.analysis.embedded import marked
 from hyperpod_constructs.analysis.node_programs import NodeFile, programs_of
 from hyperpod_constructs.analysis.schema.violation import listed
 from hyperpod_constructs.analysis.scripts import scripts_for
-from hyperpod_constructs.analysis.shell import called
 from hyperpod_constructs.analysis.texts.on_nodes import Mistake, on_nodes
 from hyperpod_constructs.analysis.texts.slip import Judge, WholeJudge
 from hyperpod_constructs.analysis.texts.systemctl import controls
@@ -61,7 +60,7 @@ def _calls(group: Group) -> Iterator[_Call]:
     own = {(one.resource, one.path): one for one in programs_of(group).files.values()}
     for script in scripts_for(group):
         run = script.run
-        for command in called(run.commands) if run is not None else ():
+        for command in run.called if run is not None else ():
             words = [text_of(word, run) for word in command.words] if run is not None else []
             begin = next((place for place, one in enumerate(words[:_LEADING], 1) if one.rpartition("/")[2] == _PROGRAM), 0)
             if begin:

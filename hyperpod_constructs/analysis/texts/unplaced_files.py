@@ -14,7 +14,6 @@ from hyperpod_constructs.analysis.embedded import marked
 from hyperpod_constructs.analysis.node_programs import NodeFile, programs_of
 from hyperpod_constructs.analysis.placed_files import COPYING, placed_by
 from hyperpod_constructs.analysis.scripts import scripts_for
-from hyperpod_constructs.analysis.shell import called
 from hyperpod_constructs.analysis.texts.node_texts import texts_on_nodes
 from hyperpod_constructs.analysis.texts.on_nodes import Mistake, on_nodes
 from hyperpod_constructs.analysis.texts.slip import Judge, WholeJudge
@@ -74,7 +73,7 @@ def _commands(group: Group) -> Iterator[_Ran]:
     own = {(one.resource, one.path): one for one in files.values()}
     for script in scripts_for(group):
         run = script.run
-        for command in called(run.commands) if run is not None else ():
+        for command in run.called if run is not None else ():
             words = (*command.words, *(one.place for one in command.redirected if one.writes))
             if run is not None:
                 yield _Ran(tuple(text_of(word, run) for word in words), own[script.resource, script.path])
