@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from hyperpod_constructs.analysis.batch_scripts import read_batch
-from hyperpod_constructs.analysis.clusters import CLUSTER, Group
+from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.node_programs import NodeFile, programs_of
 from hyperpod_constructs.analysis.schema.violation import listed
 from hyperpod_constructs.analysis.scripts import Script, scripts_for
 from hyperpod_constructs.analysis.shell import Run
 from hyperpod_constructs.analysis.shell_words import Command, Variable, assigned_by
 from hyperpod_constructs.analysis.slurm_texts import file_of, spelled_file
-from hyperpod_constructs.analysis.texts.of_nodes import Mistake, of_each_group
+from hyperpod_constructs.analysis.texts.on_nodes import Mistake, of_slurm
 from hyperpod_constructs.analysis.texts.slip import Judge, WholeJudge
 from hyperpod_constructs.analysis.written_texts import HOLE, text_of
 from hyperpod_constructs.facts.texts import Language
@@ -103,4 +103,4 @@ def _is_named(group: Group, name: str, job: NodeFile) -> bool:
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {CLUSTER: of_each_group((_mistakes,))}
+WHOLES: Mapping[str, WholeJudge] = of_slurm(_mistakes)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from hyperpod_constructs.analysis.batch_scripts import read_batch
-from hyperpod_constructs.analysis.clusters import CLUSTER, Group
+from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.job_scripts import JOB, JobScript, job_scripts, made_folders, removed_places
 from hyperpod_constructs.analysis.mount_commands import mounts_of
 from hyperpod_constructs.analysis.node_programs import programs_of
@@ -18,7 +18,7 @@ from hyperpod_constructs.analysis.scripts import scripts_for
 from hyperpod_constructs.analysis.shell import variables_read
 from hyperpod_constructs.analysis.slurm_texts import file_of, spelled_file
 from hyperpod_constructs.analysis.texts.node_scripts import mount_paths
-from hyperpod_constructs.analysis.texts.of_nodes import Mistake, of_each_group
+from hyperpod_constructs.analysis.texts.on_nodes import Mistake, of_slurm
 from hyperpod_constructs.analysis.texts.slip import Judge, WholeJudge
 from hyperpod_constructs.facts.slurm_options import OF_TASKS
 from hyperpod_constructs.facts.texts import Language
@@ -143,4 +143,4 @@ _JUDGES: tuple[Callable[[Group, Sequence[JobScript]], Iterator[Mistake]], ...] =
     *(_owned, _removed, _shared, _variables, _elsewhere, _ended),
 )
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {CLUSTER: of_each_group((_mistakes,))}
+WHOLES: Mapping[str, WholeJudge] = of_slurm(_mistakes)

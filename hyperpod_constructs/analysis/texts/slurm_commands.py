@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from hyperpod_constructs.analysis.clusters import CLUSTER, Group
+from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.node_programs import ENTRIES, LIFE_CYCLE, Programs, programs_of
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.scripts import Home, Script, scripts_for
@@ -19,7 +19,7 @@ from hyperpod_constructs.analysis.shell import Run
 from hyperpod_constructs.analysis.shell_words import Command
 from hyperpod_constructs.analysis.slurm_accounts import verb_of
 from hyperpod_constructs.analysis.slurm_texts import file_of, is_known, slurm_texts, spelled_file
-from hyperpod_constructs.analysis.texts.of_nodes import Mistake, of_each_group
+from hyperpod_constructs.analysis.texts.on_nodes import Mistake, of_slurm
 from hyperpod_constructs.analysis.texts.slip import Judge, WholeJudge
 from hyperpod_constructs.facts import slurm_accounting as facts
 from hyperpod_constructs.facts.slurm_configuration import SLURM
@@ -153,4 +153,4 @@ def _started_by(texts: Sequence[str]) -> str:
 
 _JUDGES: tuple[Callable[[Group], Iterator[Mistake]], ...] = (_asking, _refused, _ports, _order)
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {CLUSTER: of_each_group(_JUDGES)}
+WHOLES: Mapping[str, WholeJudge] = of_slurm(*_JUDGES)

@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from hyperpod_constructs._support.grouping import grouped
-from hyperpod_constructs.analysis.clusters import CLUSTER, Group, Orchestration
+from hyperpod_constructs.analysis.clusters import Group, Orchestration
 from hyperpod_constructs.analysis.node_programs import programs_of
 from hyperpod_constructs.analysis.schema.violation import listed
 from hyperpod_constructs.analysis.slurm_devices import Device, of_devices, of_jobs, of_nodes
 from hyperpod_constructs.analysis.slurm_texts import is_known, slurm_texts, spelled_file
-from hyperpod_constructs.analysis.texts.of_nodes import Mistake, of_each_group
+from hyperpod_constructs.analysis.texts.on_nodes import Mistake, of_slurm
 from hyperpod_constructs.analysis.texts.slip import Judge, WholeJudge
 from hyperpod_constructs.facts.slurm_configuration import GRES, SLURM
 from hyperpod_constructs.facts.texts import Language
@@ -121,4 +121,4 @@ def _without_file(group: Group) -> Iterator[Mistake]:
 
 _JUDGES: tuple[Callable[[Group], Iterator[Mistake]], ...] = (_types, _counts, _kinds, _tracked, _without_file)
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {CLUSTER: of_each_group(_JUDGES)}
+WHOLES: Mapping[str, WholeJudge] = of_slurm(*_JUDGES)

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.batch_scripts import Batch, read_batch
-from hyperpod_constructs.analysis.clusters import CLUSTER, Group
+from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.node_programs import NodeFile, programs_of
 from hyperpod_constructs.analysis.schema.violation import listed
 from hyperpod_constructs.analysis.slurm_accounts import added
 from hyperpod_constructs.analysis.slurm_texts import is_known, slurm_texts, spelled_file
-from hyperpod_constructs.analysis.texts.of_nodes import Mistake, of_each_group
+from hyperpod_constructs.analysis.texts.on_nodes import Mistake, of_slurm
 from hyperpod_constructs.analysis.texts.slip import Judge, WholeJudge
 from hyperpod_constructs.facts import slurm_accounting as facts
 from hyperpod_constructs.facts.slurm_configuration import SLURM
@@ -162,4 +162,4 @@ def minutes(text: str) -> float | None:
 
 _JUDGES: tuple[Callable[[Group], Iterator[Mistake]], ...] = (_qualities, _accounts, _exceeded)
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {CLUSTER: of_each_group(_JUDGES)}
+WHOLES: Mapping[str, WholeJudge] = of_slurm(*_JUDGES)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from hyperpod_constructs.analysis.clusters import CLUSTER, Group
+from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.mount_commands import mounts_of
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.scripts import scripts_for
 from hyperpod_constructs.analysis.slurm_texts import Line, SlurmText, is_known, slurm_texts
 from hyperpod_constructs.analysis.texts.node_scripts import mount_paths
-from hyperpod_constructs.analysis.texts.of_nodes import Mistake, of_each_group
+from hyperpod_constructs.analysis.texts.on_nodes import Mistake, of_slurm
 from hyperpod_constructs.analysis.texts.slip import Judge, WholeJudge
 from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts import slurm_configuration as facts
@@ -161,4 +161,4 @@ _JUDGES: tuple[Callable[[SlurmText], Iterator[Mistake]], ...] = (
     _in_memory,
 )
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {CLUSTER: of_each_group((_mistakes,))}
+WHOLES: Mapping[str, WholeJudge] = of_slurm(_mistakes)

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from hyperpod_constructs.analysis.batch_scripts import read_batch
-from hyperpod_constructs.analysis.clusters import CLUSTER, Group
+from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.node_programs import NodeFile, programs_of
 from hyperpod_constructs.analysis.placed_files import placed_files
 from hyperpod_constructs.analysis.schema.violation import listed
 from hyperpod_constructs.analysis.slurm_texts import Line, SlurmText, is_known, slurm_texts, spelled_file
-from hyperpod_constructs.analysis.texts.of_nodes import Mistake, of_each_group
+from hyperpod_constructs.analysis.texts.on_nodes import Mistake, of_slurm
 from hyperpod_constructs.analysis.texts.slip import Judge, WholeJudge
 from hyperpod_constructs.analysis.typo import typo_of
 from hyperpod_constructs.facts import slurm_configuration as facts
@@ -162,4 +162,4 @@ _JUDGES: tuple[Callable[[Group], Iterator[Mistake]], ...] = (
     _plugins,
 )
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {CLUSTER: of_each_group(_JUDGES)}
+WHOLES: Mapping[str, WholeJudge] = of_slurm(*_JUDGES)

@@ -9,11 +9,11 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
-from hyperpod_constructs.analysis.clusters import CLUSTER, Group
+from hyperpod_constructs.analysis.clusters import Group
 from hyperpod_constructs.analysis.code_runs.parsing import parsed_code
 from hyperpod_constructs.analysis.node_programs import NodeFile, programs_of
 from hyperpod_constructs.analysis.slurm_texts import spelled_file
-from hyperpod_constructs.analysis.texts.of_nodes import Mistake, of_each_group
+from hyperpod_constructs.analysis.texts.on_nodes import Mistake, of_slurm
 from hyperpod_constructs.analysis.texts.slip import Judge, WholeJudge
 from hyperpod_constructs.facts.texts import Language
 
@@ -93,4 +93,4 @@ def _fills(node: ast.AST) -> bool:
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {CLUSTER: of_each_group((_mistakes,))}
+WHOLES: Mapping[str, WholeJudge] = of_slurm(_mistakes)

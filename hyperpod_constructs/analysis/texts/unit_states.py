@@ -103,13 +103,13 @@ def _never(unit: _Own, said: tuple[Control, ...], lines: list[str]) -> Iterator[
     kind = unit.name.rpartition(".")[2]
     if enabled and not unit.is_installed and kind in ("service", *_BY_OTHERS):
         says = f"has systemctl enable {unit.name}, whose text has no [Install] with WantedBy: it does not start at boot"
-        yield Mistake(enabled[0].by, says, "WantedBy=multi-user.target in [Install]", (unit.file,))
+        yield Mistake(enabled[0].by, says, "WantedBy=multi-user.target in [Install]", others=(unit.file,))
     elif started and not may_enable and (unit.is_installed or _runs_on(unit)):
         says = f"starts {unit.name} and does not enable it: it is lost at the next boot, as these programs run once"
-        yield Mistake(started[0].by, says, f"systemctl enable {unit.name}", (unit.file,))
+        yield Mistake(started[0].by, says, f"systemctl enable {unit.name}", others=(unit.file,))
     elif enabled and not may_start and kind in ("service", *_BY_OTHERS):
         says = f"enables {unit.name} and does not start it: it waits for the next boot"
-        yield Mistake(enabled[0].by, says, f"systemctl enable --now {unit.name}", (unit.file,))
+        yield Mistake(enabled[0].by, says, f"systemctl enable --now {unit.name}", others=(unit.file,))
     elif unit.is_installed and not may_enable and not may_start:
         says = f"writes {unit.name}, which nobody enables or starts"
         yield Mistake(unit.file, says, f"systemctl enable --now {unit.name}")

@@ -65,7 +65,7 @@ def _mistakes(group: Group) -> Iterator[Mistake]:
         is_ours = name in uploaded and folder in folders and not path.startswith(_OF_PACKAGES)
         if is_ours and path not in there and not _may_be_made(path, commands, files):
             says = f"puts files into {folder} and not {name}, which {file.name} needs there"
-            yield Mistake(folders[folder], says, f"a command that puts {name} into {folder}", (file,))
+            yield Mistake(folders[folder], says, f"a command that puts {name} into {folder}", others=(file,))
 
 
 def _commands(group: Group) -> Iterator[_Ran]:
