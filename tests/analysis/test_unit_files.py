@@ -275,3 +275,13 @@ RIGHT_SPANS, WRONG_SPANS = ("5", "5min 20s", "1h30m", "infinity", "5.5s"), ("20s
 def test_systemd_reads_times_and_spans() -> None:
     assert [is_calendar(one) for one in (*RIGHT_TIMES, *WRONG_TIMES)] == [True] * 6 + [False] * 7
     assert [is_span(one) for one in (*RIGHT_SPANS, *WRONG_SPANS)] == [True] * 5 + [False] * 4
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("slurmctl", "slurmctld"), ("slurmdb", "slurmd"), ("kublet", "kubelet"), ("slurmd", None), ("slurm-watch", None)],
+)
+def test_a_unit_of_slurm_or_kubernetes_is_called_by_its_name(name: str, near: str | None) -> None:
+    wanted = None if near is None else f"has systemctl restart {name}.service, which nobody writes; the nearest is {near}"
+    then = f"systemctl enable --now node-health\nsystemctl restart {name}"
+    judge(of(("node-health.service", SERVICE), then=then), wanted)

@@ -21,6 +21,7 @@ from hyperpod_constructs.analysis.texts.slip import Judge, WholeJudge
 from hyperpod_constructs.analysis.texts.systemctl import Control, controls
 from hyperpod_constructs.analysis.texts.unit_reader import Unit, kind_is_known, read_unit, unit_place
 from hyperpod_constructs.analysis.typo import typo_of
+from hyperpod_constructs.facts.orchestrator_programs import UNITS
 from hyperpod_constructs.facts.texts import Language
 
 _ASKING = ("disable", "enable", "reenable", "reload", "reload-or-restart", "restart", "start", "stop", "try-restart")
@@ -30,6 +31,7 @@ _PULLING = ("Also", "BindsTo", "OnFailure", "OnSuccess", "PropagatesReloadTo", "
 _INSTALLING = ("Alias", "RequiredBy", "UpheldBy", "WantedBy")
 _LATER = re.compile(r"\b(?:reboot|shutdown|init 6|kexec)\b")
 _LINES = 4000
+_OF_ORCHESTRATORS = tuple(f"{name}.service" for names in UNITS.values() for name in names)
 
 
 class _Own(NamedTuple):
@@ -76,12 +78,13 @@ def _lines(group: Group) -> list[str]:
 
 
 def _misnamed(one: Control, own: Mapping[str, _Own]) -> Iterator[Mistake]:
-    """A unit that is nearly one of those which programs write, and that nobody writes."""
+    """A unit that is nearly one of those which programs write, or which Slurm or Kubernetes have, and that nobody writes."""
+    known = dict.fromkeys((*own, *_OF_ORCHESTRATORS))
     for name in one.units if one.verb in _ASKING else ():
-        if name is None or name in own or "@" in name:
+        if name is None or name in known or "@" in name:
             continue
         same = [other for other in own if other.rpartition(".")[0] == name.rpartition(".")[0]]
-        near = typo_of(name, own) or (same[0] if name.endswith(_BY_OTHERS) and same else None)
+        near = typo_of(name, known) or (same[0] if name.endswith(_BY_OTHERS) and same else None)
         if near is not None:
             yield Mistake(one.by, f"has systemctl {one.verb} {name}, which nobody writes; the nearest is {near}", near)
 
