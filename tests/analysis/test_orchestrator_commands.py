@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from hyperpod_constructs.analysis.texts.node_scripts import WHOLES
-from tests.templates.models import by_id, model_of
+from tests.analysis.test_node_programs import FILES, made
+from tests.templates.models import by_id
 
-TEMPLATE = """
-Resources:
-  Bucket: {{Type: AWS::S3::Bucket}}
-  Writer:
-    Type: AWS::Lambda::Function
-    Properties:
-      Runtime: python3.13
-      Code:
-        ZipFile: |
-          import boto3
-          def handler(event, context):
-              boto3.client("s3").put_object(Bucket=event["b"], Key=event["k"], Body=event["c"])
-  One:
-    Type: Custom::Script
-    Properties: {{ServiceToken: !GetAtt Writer.Arn, Bucket: !Ref Bucket, Key: a/start.sh, Body: {body}}}
-  Cluster:
-    Type: AWS::SageMaker::Cluster
-    Properties:
-      Orchestrator: {orchestrator}
-      InstanceGroups:
-        - InstanceGroupName: a
-          LifeCycleConfig: {{SourceS3Uri: !Sub "s3://${{Bucket}}/a/", OnCreate: start.sh}}
-"""
-EKS, SLURM = '{Eks: {ClusterArn: "arn:aws:eks:us-west-2:123456789012:cluster/a"}}', "{Slurm: {}}"
+EKS = {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:123456789012:cluster/a"}}
+SLURM: dict[str, Any] = {"Slurm": {}}
 
 
-def said(script: str, orchestrator: str) -> list[Any]:
-    body = f"#!/bin/bash\nset -e\n{script}\n"
-    text = TEMPLATE.format(body=json.dumps(body), orchestrator=orchestrator)
-    cluster = by_id(model_of(text), "Cluster")
+def said(script: str, orchestrator: dict[str, Any]) -> list[Any]:
+    files = {**dict.fromkeys(FILES), "start.sh": f"#!/bin/bash\nset -e\n{script}\n"}
+    cluster = by_id(made(files, Orchestrator=orchestrator), "Cluster")
     return [slip.message for slip in WHOLES[cluster.type](cluster)]
 
 
